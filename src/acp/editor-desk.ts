@@ -11,7 +11,7 @@ export interface EditorDesk {
   readonly desk: ChatDesk
   /** The session's newest entries when it was opened; `desk` has the earlier ones. */
   readonly opened: { entries: Entry[]; more: boolean }
-  /** The work modes that have an agent here, and what each of them means. */
+  /** The work modes that have an agent here, and a description of each. */
   readonly modes: readonly { id: WorkMode; name: string; means: string }[]
   /** Throws an error with a message for the person if no agent could work in that mode. */
   setMode(mode: WorkMode): Promise<void>
@@ -19,7 +19,7 @@ export interface EditorDesk {
   setNextAgent(agent: string | undefined): void
   /** Whether a turn runs. */
   readonly busy: boolean
-  /** Resolves when the last turn is kept and the next can begin. */
+  /** Resolves when the last turn is stored and the next can begin. */
   idle(): Promise<void>
   /** Cancels the running turn, and waits until it is over. */
   close(): Promise<void>
@@ -38,6 +38,6 @@ export interface EditorDesks {
     servers: readonly McpServer[],
     folders?: readonly string[],
   ): Promise<EditorDesk | undefined>
-  /** Lists the sessions of one project, or of all, the most recently used first. */
+  /** Lists the sessions of one project, or of all, most recently used first. */
   list(cwd: string | undefined): Promise<ListedSession[]>
 }

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { defined } from '../base/defined.ts'
 import { attribute, tag } from '../core/talk/transcript.ts'
 
-/** Keeps a picture that an editor sent. Returns the mention of the picture for the prompt. */
+/** Stores a picture from an editor. Returns the mention of the picture for the prompt. */
 type KeepPicture = (base64: string, name: string) => Promise<string>
 
 /** The blocks of a prompt as one text: a linked file becomes a mention, an embedded one is added below the text. */
@@ -41,7 +41,7 @@ async function blockText(block: ContentBlock, cwd: string, keep: KeepPicture): P
 
 const isFile = (uri: string) => uri.startsWith('file://')
 
-/** A file as an agent in the folder would name it. */
+/** The path with which an agent in the folder would name a file. */
 function fileName(uri: string, cwd: string): string {
   if (!isFile(uri)) return uri
   const [, range = ''] = /#(L\d+(?:[:-]L?\d+)?)$/.exec(uri) ?? []
@@ -53,7 +53,7 @@ function fileName(uri: string, cwd: string): string {
 /** How a prompt ended; `trouble` says why no turn could begin. */
 type PromptEnding = { outcome?: Outcome; cancelled: boolean; trouble?: string }
 
-/** A prompt that runs; only the first of its endings counts. */
+/** A running prompt; only the first of its endings counts. */
 export class PendingPrompt {
   /** Stops a command that runs for the prompt. */
   readonly stop = new AbortController()
@@ -73,7 +73,7 @@ export class PendingPrompt {
     this.#ending.resolve({ cancelled: this.stop.signal.aborted, outcome })
   }
 
-  /** Ends the prompt without a turn: the desk could not send it. */
+  /** Ends the prompt without a turn, because the desk could not send it. */
   refuse(): void {
     const trouble = this.trouble ?? 'the prompt could not be sent'
     this.#ending.resolve({ cancelled: this.stop.signal.aborted, trouble })
@@ -83,10 +83,10 @@ export class PendingPrompt {
 const authRequired = -32000
 const internal = -32603
 
-/** The limits that the protocol counts as token limits. */
+/** The limits that the protocol regards as token limits. */
 const atLength: ReadonlySet<StoppedBy> = new Set(['tokens', 'window', 'output'])
 
-/** The stop reason of the protocol. A failure is thrown as an error with a machine-readable kind; a cancel never is. */
+/** The stop reason in the protocol. A failure is thrown as an error with a machine-readable kind; a cancellation never is. */
 export function stopReason({ RequestError }: AcpSdk, { outcome, cancelled, trouble }: PromptEnding): StopReason {
   if (cancelled) return 'cancelled'
   if (trouble !== undefined) throw new RequestError(internal, trouble)

@@ -30,7 +30,7 @@ export class EditorQuestions {
     this.#parts = parts
   }
 
-  /** Asks a question of a turn; its answer goes to the desk. */
+  /** Shows a question of a turn; its answer goes to the desk. */
   async show(ask: string, question: Question): Promise<void> {
     const withdrawn = new AbortController()
     this.#open.set(ask, withdrawn)
@@ -47,7 +47,7 @@ export class EditorQuestions {
     for (const withdrawn of this.#open.values()) withdrawn.abort()
   }
 
-  /** Asks the editor. A question that belongs to no call is shown as a call, so that there is something to allow. */
+  /** Asks the editor. A question without a call is shown as a call, so that there is something to allow. */
   readonly ask: Ask = async (question, withdrawn) => {
     const { send, seat, clock } = this.#parts
     const open = question.about === 'permission' ? this.#parts.openCall() : undefined
@@ -124,7 +124,7 @@ const kinds: Readonly<Record<Meaning, PermissionOption['kind']>> = {
   no: 'reject_once',
 }
 
-/** An option whose name includes what it grants, because a yes that lasts must say so. */
+/** An option whose name includes its grant, because a lasting yes must say so. */
 function permissionOption({ id, label, grants, means }: Option): PermissionOption {
   const refuses = refusals.test(id) || refusals.test(label)
   const kind = means ? kinds[means] : refuses ? 'reject_once' : grants ? 'allow_always' : 'allow_once'

@@ -62,7 +62,7 @@ export class EditorSession {
     return this.#parts.seat.session
   }
 
-  /** The modes and options of the session, as its client gets them. */
+  /** The modes and options of the session, in the form for its client. */
   state() {
     const { seat } = this.#parts
     const configOptions = sessionConfig(seat, this.#agent)
@@ -83,7 +83,7 @@ export class EditorSession {
     for await (const event of desk.events(this.#closed.signal)) await this.#show(event)
   }
 
-  /** Takes a prompt or a command, and waits until its turn is over. */
+  /** Accepts a prompt or a command, and waits until its turn is over. */
   async prompt({ prompt }: PromptRequest, signal: AbortSignal): Promise<StopReason> {
     const { sdk, seat } = this.#parts
     if (this.#pending)
@@ -137,7 +137,7 @@ export class EditorSession {
     this.#pending?.end()
   }
 
-  /** The command with this name; its file may be new. A path such as /etc/hosts does not name a command. */
+  /** The command with this name, whose file may be new. A path such as /etc/hosts does not name a command. */
   async #commandNamed(name: string | undefined): Promise<Command | undefined> {
     if (name === undefined || name.includes('/')) return undefined
     const { commands } = this.#parts.seat.desk
@@ -159,11 +159,11 @@ export class EditorSession {
 
   #send = (update: SessionUpdate): Promise<void> => {
     const { sdk, client, seat } = this.#parts
-    // Nothing more is sent to a client that has closed its connection.
+    // A client that has closed its connection gets nothing more.
     return client.notify(sdk.methods.client.session.update, { sessionId: seat.session, update }).catch(() => {})
   }
 
-  /** Keeps a picture of a prompt. If a picture cannot be used, sends a notice that says why. */
+  /** Stores a picture of a prompt. If a picture cannot be used, sends a notice that says why. */
   async #keepPicture(data: string, name: string): Promise<string> {
     const kept = await this.#parts.seat.desk.sources.keepPicture(Buffer.from(data, 'base64'), name)
     const problems = kept?.problems ?? [`${name} was left out: it is not a PNG, JPEG, GIF or WebP.`]
@@ -178,7 +178,9 @@ export class EditorSession {
     seat.desk.submit(text)
   }
 
-  /** Runs a command here and not at the desk, so that its end is known. If it begins a turn, the prompt waits for that turn as usual. */
+  /**
+   * Runs a command here and not at the desk, so that its end is noticed. If it begins a turn, the prompt waits for that turn as usual.
+   */
   async #run(command: Command, args: string, pending: PendingPrompt): Promise<void> {
     // The client's connection sends the output of a command in order; the command need not wait.
     const say = (text: string, how: SaidHow = 'note') => {
@@ -217,7 +219,7 @@ export class EditorSession {
         return
       case 'said':
         if (this.#pending && happened.how === 'error') this.#pending.trouble = happened.text
-        // The greeting is for a person at the chat; a thread in an editor begins with its first prompt.
+        // The greeting is meant for a person in the chat; a thread in an editor begins with its first prompt.
         return this.#pending ? this.#say(happened.text, happened.how) : undefined
       case 'standing':
         return this.#sendOptions()
@@ -228,7 +230,7 @@ export class EditorSession {
     }
   }
 
-  /** Whether the prompt steered a turn of another process: then the prompt is over when that turn is. */
+  /** Whether the prompt steered a turn of another process: then the prompt ends together with that turn. */
   get #steeredElsewhere(): boolean {
     return this.#turn === undefined && this.#queued === 0 && !this.#parts.seat.busy
   }
@@ -285,7 +287,7 @@ const mostReplayed = 2_000
 
 const page = 500
 
-/** Leaves out termaite's notes, because they mattered only when they were written. */
+/** Termaite's notes are left out, because they only mattered when they were written. */
 const replayed = new Set<Entry['type']>(['prompt', 'steer', 'reply', 'words', 'call', 'result', 'end'])
 
 async function replay({ desk, opened }: EditorDesk, updates: SessionUpdates): Promise<void> {

@@ -90,7 +90,7 @@ export class SessionUpdates {
       case 'summary':
         return this.notice(`${summaryWords(event)}.`, 'info')
       case 'end':
-        // The answer of an agent that streamed nothing and kept no reply is only in its outcome.
+        // The answer of an agent that streamed nothing and stored no reply is only in its outcome.
         if (event.outcome.ok && this.#silent) await this.#reply(event.outcome.text)
         if (!event.outcome.ok && event.outcome.failure.kind === 'unfinished')
           await this.notice(`The turn was ${event.outcome.failure.message}.`, 'warning')
@@ -144,7 +144,7 @@ export class SessionUpdates {
     this.#pause()
   }
 
-  /** Words that no reply holds were streamed; an editor that opens the session again gets them, with the reason why they were cut off. */
+  /** Text that no reply contains was streamed; an editor that opens the session again gets it, with the reason why it was cut off. */
   async #words({ text, cut }: Extract<Event, { type: 'words' }>): Promise<void> {
     if (this.#streamed.trim() !== '') return
     await this.#say('agent_message_chunk', cut ? `${text}\n\n_(${cutWords[cut]})_\n\n` : text)

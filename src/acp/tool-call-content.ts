@@ -54,7 +54,7 @@ export function resultContent(text: string, data: unknown, cwd: string): ToolCal
 }
 
 /**
- * The parts of a question: its dangers as text, then the whole command, text or change that the person allows. Editors show text as
+ * The parts of a question: its dangers as text, then the whole command, text or change that the person would allow. Editors show text as
  * Markdown, which would join lines and drop characters, so a command and a text are fenced.
  */
 export function shownContent({ text, shows = [] }: Pick<Question, 'text' | 'shows'>, cwd: string): ToolCallContent[] {

@@ -18,7 +18,8 @@ export type AskedPerson = (question: Question) => ReturnType<Ask>
 
 /**
  * The seat of an agent that is about to be started; `terminal` is the id of the terminal that it will draw on. `command`: this is not the
- * agent itself but a command that the running agent wants. `ask` is left out if nobody can answer.
+ * agent itself but a command that the running agent wants. `foreseen`: the agent is started ahead of its turn, which none does behind a
+ * wall. `ask` is left out if nobody can answer.
  */
 export type EnclosedSeat = {
   leash: Leash
@@ -26,6 +27,7 @@ export type EnclosedSeat = {
   env: Env
   terminal?: string
   command?: true
+  foreseen?: true
   ask?: AskedPerson
 }
 

@@ -1,5 +1,5 @@
 import type { Event } from '../core/talk/entry.ts'
-import type { Agent, Leash, Traits, Turn } from '../core/work/agent.ts'
+import type { Agent, ForeseenTurn, Leash, Traits, Turn } from '../core/work/agent.ts'
 import type { Outcome } from '../core/talk/outcome.ts'
 import type { RecordedAnswers } from '../core/talk/question.ts'
 import type { Profile } from '../core/profile/profile.ts'
@@ -18,6 +18,9 @@ export type Emit = (event: Event) => Promise<void>
 /** Takes one turn and emits its events, the `end` last. `resume` is the key of a thread that was handed in. */
 type TakeTurn = (turn: Turn, resume: string | undefined, emit: Emit) => Promise<void>
 
+/** Starts the process of a turn before its prompt. `resume` is the key of a thread that was handed in. */
+type PrepareTurn = (next: ForeseenTurn, resume: string | undefined) => Promise<void>
+
 /**
  * The place of an agent: its leash, the key of its thread, and what records the answers that its questions get. `began` records a session
  * of the CLI that works for us, before the turn shows it and again at the end of the turn.
@@ -31,15 +34,20 @@ export type Seat = {
 
 /**
  * Makes an agent of a function that takes its turns. The agent keeps to the tighter of its own leash and the turn's, can
- * be left or closed at any moment, and never throws.
+ * be left or closed at any moment, and never throws. `prepare` is left out if its process cannot wait for a turn.
  */
-export function seatedAgent(name: string, traits: Traits, seat: Seat, take: TakeTurn): Agent {
+export function seatedAgent(name: string, traits: Traits, seat: Seat, take: TakeTurn, prepare?: PrepareTurn): Agent {
   const close = new AbortController()
   let { resume } = seat
   let work: Promise<void> = Promise.resolve()
   return {
     name,
     traits,
+    ...(prepare && {
+      prepare: (next: ForeseenTurn) =>
+        // The turn starts again, and reports, what cannot be prepared.
+        prepare({ ...next, leash: tighter(seat.leash, next.leash) }, resume).catch(() => {}),
+    }),
     async *turn(turn) {
       const leave = new AbortController()
       const out = new Channel<Event>(64)

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/time/clock.ts'
 import { totalmem } from 'node:os'
+import { newId } from '../base/id.ts'
 import { turnOf } from '../core/work/turn-pieces.ts'
 
 /** An agent's process between two turns. */
@@ -27,10 +28,15 @@ type WarmParts = {
   idleMs: number
   /** The memory of the machine, in bytes. */
   memory?(): { total: number; free: number }
+  /** Whether a turn of the project was undone or redone after the turn with this id began, in whatever process. */
+  undoneSince?(turn: string): Promise<boolean>
 }
 
-/** A warm process that waits, and what ends its waiting. */
-type Waiting = { process: WarmProcess; terms: WarmTerms; over: AbortController }
+/**
+ * A warm process that waits, and what ends its waiting. `isForeseen`: it was started ahead of its first turn. `since`: the id of a turn that
+ * began before the process read any file.
+ */
+type Waiting = { process: WarmProcess; terms: WarmTerms; over: AbortController; isForeseen: boolean; since: string }
 
 /** With no more memory than this, two processes are kept. */
 const smallMachine = 4.5 * 2 ** 30
@@ -44,7 +50,7 @@ const lookMs = 30_000
 
 /**
  * The processes that one chat keeps between its turns, one for each agent. A turn borrows the process of its agent and gives it back after
- * an answer; what does not fit is stopped, so that two processes never have the same thread open.
+ * an answer. A process may also be started ahead of the turn that will take it. What does not fit is stopped, so that two processes never have the same thread open.
  */
 export class WarmProcesses {
   /** How long a process waits; the settings can change it while the chat runs. */
@@ -56,7 +62,7 @@ export class WarmProcesses {
   #closed = false
 
   constructor(parts: WarmParts) {
-    this.#parts = { memory: machineMemory, ...parts }
+    this.#parts = { memory: machineMemory, undoneSince: async () => false, ...parts }
     this.idleMs = parts.idleMs
   }
 
@@ -73,7 +79,9 @@ export class WarmProcesses {
   ): Promise<P | undefined> {
     const found = this.#takeOut(agent)
     if (!found) return undefined
-    if (found.process instanceof kind && areSame(found.terms, terms)) return found.process
+    // A process remembers the files as they were before they were undone.
+    const isFit = found.process instanceof kind && areSame(found.terms, terms) && !(await this.#isUndone(found))
+    if (isFit) return found.process as P
     await this.#end(found)
     return undefined
   }
@@ -84,11 +92,32 @@ export class WarmProcesses {
     return found !== undefined && areSame(found.terms, terms)
   }
 
+  /**
+   * Starts a process ahead of the agent's turn, unless one waits under these terms already. One that waits under other terms is stopped first:
+   * the turn would not take it.
+   */
+  async prepare(agent: string, terms: WarmTerms, start: () => Promise<WarmProcess>): Promise<void> {
+    if (!this.open || this.has(agent, terms)) return
+    await this.drop(agent)
+    this.#keep(agent, await start(), terms, true)
+  }
+
+  /** Ends the processes that were started ahead of a turn, except that of one agent. */
+  async dropForeseen(except?: string): Promise<void> {
+    const names = [...this.#waiting].filter(([name, { isForeseen }]) => isForeseen && name !== except)
+    await Promise.all(names.map(([name]) => this.drop(name)))
+  }
+
   /** Keeps a process for the agent's next turn; ends it at once if none may be kept. */
   keep(agent: string, process: WarmProcess, terms: WarmTerms): void {
+    this.#keep(agent, process, terms, false)
+  }
+
+  #keep(agent: string, process: WarmProcess, terms: WarmTerms, isForeseen: boolean): void {
     const before = this.#takeOut(agent)
     if (before && before.process !== process) void this.#end(before)
-    const kept: Waiting = { process, terms, over: new AbortController() }
+    const since = isForeseen ? newId(this.#parts.clock.now()) : (terms.thread?.turn ?? '')
+    const kept: Waiting = { process, terms, over: new AbortController(), isForeseen, since }
     if (!this.open) {
       void this.#end(kept)
       return
@@ -139,6 +168,11 @@ export class WarmProcesses {
       if (left <= 0 || this.#isTight()) return this.drop(agent)
       await clock.sleep(Math.min(left, lookMs), signal)
     }
+  }
+
+  /** Whether files that the process may know were changed back. Records that cannot be read say nothing. */
+  #isUndone({ since }: Waiting): Promise<boolean> {
+    return this.#parts.undoneSince(since).catch(() => false)
   }
 
   #isTight(): boolean {

@@ -163,6 +163,7 @@ class Chat {
           // The first Ctrl+B is the prefix of tmux, which passes the second on.
           { runsFor: () => desk.commandRunsFor(), key: env.TMUX ? 'Ctrl+B twice' : 'Ctrl+B' },
           { rows: (turn) => this.#board.rowsOf(turn), open: () => this.#board.isOpen },
+          () => this.#state.now.progress,
         ),
       ),
       status: guarded(
@@ -323,8 +324,8 @@ class Chat {
     this.#transcript.show(done, live, fresh ? 'welcome' : more ? 'more' : undefined)
     this.#input.setQueue(queue)
     this.#inputArea.show(asks)
-    const working = () => this.#state.now.running.length > 0
-    // Ticks until no turn runs.
+    const working = () => this.#state.now.running.length + this.#state.now.progress.length > 0
+    // Ticks until no turn and no command runs.
     void this.#ticker.run(stepMs, working, () => this.#tick())
     this.#control.repaint()
   }

@@ -206,6 +206,8 @@ class LineConversation {
     switch (event.type) {
       case 'said':
         return event.how === 'error' ? `Error: ${event.text}` : unfenced(event.text)
+      case 'progress':
+        return undefined
       case 'queue':
         return event.texts.length > 0 ? `Waiting to be sent: ${event.texts.join(' | ')}` : undefined
       case 'opened':

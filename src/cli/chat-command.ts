@@ -2,7 +2,7 @@ import type { CliCommand } from './arguments/cli-command.ts'
 import { turnFlags } from './arguments/turn-flags.ts'
 import { run } from './commands/prompt.ts'
 
-/** `termaite` without a command: the chat, or one turn. Its code is a part of the start, because most runs are turns. */
+/** `termaite` without a command: the chat, or one turn. Its code is part of the start, because most runs are turns. */
 export const chatCommand: CliCommand = {
   name: 'termaite',
   words: '[prompt…]',

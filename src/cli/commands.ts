@@ -5,7 +5,7 @@ import { crewCommands } from './crew-commands.ts'
 
 const session = { value: 'name', help: 'use the session with this name or id' }
 
-/** Every command beside the chat: one row each. The help, the completion and the parser are made from these rows. */
+/** Every command other than the chat, one row each. The help, the completion and the parser are made from these rows. */
 export const commands: readonly CliCommand[] = [
   {
     name: 'setup',

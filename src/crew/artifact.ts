@@ -16,16 +16,16 @@ import { outcomeOf } from './interrupted-turn.ts'
 import { blobsOf, logOf } from './slot-ledger.ts'
 import { askedTurn, mayAnswer, nameOf, stateWords } from './slot.ts'
 
-/** A longer artifact is cut, because it is handed whole to other agents and to clients. */
+/** A longer artifact is cut, because other agents and clients get the whole text at once. */
 export const longestArtifact = 1024 * 1024
 
-/** Keeps an answer as a slot's artifact. */
+/** Stores an answer as a slot's artifact. */
 export async function keepArtifact(blobs: Blobs, turn: string, answer: Answer, seen?: Seen): Promise<Artifact> {
   const { body, truncated } = await artifactBody(blobs, answer, seen)
   return { turn, ref: await blobs.put(body, 'text/plain'), fenced: seen?.fenced === true, truncated }
 }
 
-/** The text of an answer as an artifact has it, and whether a part of the answer is missing there. */
+/** The text of an answer as it is stored in an artifact, and whether a part of the answer is missing from it. */
 async function artifactBody(blobs: Blobs, answer: Answer, seen?: Seen): Promise<{ body: Buffer; truncated: boolean }> {
   const isCut = seen?.whole === false
   const given = await beginning(blobs, answer)
@@ -33,22 +33,22 @@ async function artifactBody(blobs: Blobs, answer: Answer, seen?: Seen): Promise<
   const bytes = given.bytes + body.length - given.body.length
   if (bytes <= longestArtifact) return { body, truncated: isCut }
   const place = answer.whole && blobs.place(answer.whole)
-  const notice = `\n[cut: this is the beginning of ${bytes} bytes${place ? `; the whole is in ${place}` : ''}]`
+  const notice = `\n[cut: this is the beginning of ${bytes} bytes${place ? `; the whole text is in ${place}` : ''}]`
   const head = body.subarray(0, characterEnd(body, longestArtifact - Buffer.byteLength(notice)))
   return { body: Buffer.concat([head, Buffer.from(notice)]), truncated: true }
 }
 
-/** The text of an artifact, as it is handed out. */
+/** The text of an artifact, in the form for callers. */
 export type ArtifactText = { output: string; truncated: boolean; fenced: boolean }
 
 /** The answer to a prompt; without one, an empty text with the state of the slot and its answer to an earlier prompt. */
 export type SlotAnswer = ArtifactText | Unanswered
 export type Unanswered = ArtifactText & { state: SlotState; why?: string; earlier: ArtifactText }
 
-/** A slot with its answer to a prompt, or else with its last answer to a prompt before. */
+/** A slot with its answer to a prompt, or otherwise with its last answer to an earlier prompt. */
 type AnsweredSlot = { slot: Slot; answer?: ArtifactText; earlier?: ArtifactText }
 
-/** Reads the answer of a slot to its last prompt, or to that of `turn`; undefined if there is no such slot. */
+/** Reads the answer of a slot to its last prompt, or to the prompt of `turn`; undefined if there is no such slot. */
 export async function answeredSlot(
   parts: CrewParts,
   ledger: SlotLedger,
@@ -60,7 +60,7 @@ export async function answeredSlot(
     if (!before) return undefined
     const asked = turn ?? askedTurn(before)
     const read = await answerTo(parts, ledger, before, asked)
-    // A prompt may have been sent or answered while the answer was read.
+    // Meanwhile a new prompt may have been sent or answered.
     const slot = await ledger.slot(id)
     if (!slot) return undefined
     if (turn !== undefined || (askedTurn(slot) === asked && slot.artifact?.turn === before.artifact?.turn))
@@ -88,13 +88,16 @@ async function answerTo(
   return artifact.turn === asked ? { answer: text } : { earlier: text }
 }
 
-/** The answer of a slot as it is given to a caller, who never gets an answer as that to another prompt; undefined if it has none at all. */
+/**
+ * The answer of a slot for a caller, who never gets the answer to another prompt in its place; undefined if the slot has no answer at
+ * all.
+ */
 export function slotAnswer({ slot: { state, why }, answer, earlier }: AnsweredSlot): SlotAnswer | undefined {
   if (answer || !earlier) return answer
   return defined({ output: '', truncated: false, fenced: false, state, why: why || undefined, earlier })
 }
 
-/** An answer as text; one to an earlier prompt says so first, and so does one that was scraped from the screen. */
+/** An answer as text. It begins with a note if it belongs to an earlier prompt, or was scraped from the screen. */
 export function artifactText(id: number, answer: SlotAnswer): string {
   const words = ({ output, fenced }: ArtifactText) => answerWords(nameOf(id), output, fenced)
   if (!('earlier' in answer)) return words(answer)
@@ -107,7 +110,7 @@ export function unansweredWords(id: number, { state, why }: Unanswered): string 
   return `${nameOf(id)} ${isLate ? 'has not answered its last prompt yet' : 'did not answer its last prompt'}: it is ${stateWords({ state, why, needs: [] })}.`
 }
 
-/** The answer to a prompt, read from the log of its slot: the slot itself may not have it, because the disk was full or its keeper died. */
+/** The answer to a prompt, read from the slot's log: the slot itself may lack it, because the disk was full or its keeper died. */
 async function answerInLog(log: Log<Entry>, blobs: Blobs, turn: string): Promise<ArtifactText | undefined> {
   const entries: Entry[] = []
   for await (const { item } of log.back()) {
@@ -127,8 +130,8 @@ const headless = '[cut: the beginning of this answer has scrolled out of the ter
 const mostRows = 20_000
 
 /**
- * The artifact of a slot. An agent that was considered done too early may have marked its true answer since then: that answer replaces the
- * artifact, and the slot's log says so.
+ * The artifact of a slot. If the agent was considered done too early, it may have marked its true answer since then: that answer replaces
+ * the artifact, and the slot's log says so.
  */
 async function trueArtifact(parts: CrewParts, ledger: SlotLedger, id: number): Promise<Artifact | undefined> {
   const { store, workspace, clock } = parts
@@ -159,7 +162,7 @@ async function trueArtifact(parts: CrewParts, ledger: SlotLedger, id: number): P
   return artifact
 }
 
-/** The answer inside the fence of the artifact's turn, on the screen of the slot as it is now or as it was last. */
+/** The answer inside the fence of the artifact's turn, on the slot's present or last screen. */
 async function lateAnswer(
   { screen }: Slot,
   artifact: Artifact,
@@ -176,8 +179,8 @@ async function lateAnswer(
 }
 
 /**
- * Replaces `{{slot_1.output}}` by the answer of slot 1, with its secrets masked, for slots that this one depends on; without an answer by
- * nothing. The text says if the answer is one to an earlier prompt, or was scraped from the screen.
+ * Replaces `{{slot_1.output}}` by the answer of slot 1, with secrets masked, for the slots that this one depends on; by nothing if there
+ * is no answer. The text says whether the answer belongs to an earlier prompt, or was scraped from the screen.
  */
 export async function withArtifacts(
   text: string,
@@ -195,7 +198,7 @@ export async function withArtifacts(
   return plainPrompt(fillPlaceholders(text, (id) => outputs.get(id)))
 }
 
-/** Reads no more of a long answer into memory than can be kept. */
+/** Reads only as much of a long answer into memory as can be stored. */
 async function beginning(blobs: Blobs, { text, whole }: Answer): Promise<{ body: Buffer; bytes: number }> {
   if (!whole) {
     const body = Buffer.from(text)

@@ -9,18 +9,18 @@ import type { Worktrees } from '../core/work/worktree.ts'
 import type { Slot, WorkerSlot } from './slot.ts'
 import type { Envelope, WorkerPlace } from './worker.ts'
 
-/** The rows that each slot's terminal showed at its last read. */
+/** The last rows that were read from each slot's terminal. */
 export type LastRows = { get(slot: number): Promise<string[]>; set(slot: number, rows: string[]): Promise<void> }
 
-/** The parts that every process with a crew needs, whether or not it is a keeper. */
+/** The parts that every process with a crew needs, keeper or not. */
 export type CrewParts = {
   store: Store
   workspace: string
   clock: Clock
-  /** The mark of this process, and whether the process of another mark still runs. */
+  /** The mark of this process, and whether the process with another mark still runs. */
   owner: string
   alive(owner: string): boolean
-  /** Whether this process is a keeper, which runs the agents that are spawned in it. */
+  /** Whether this process is a keeper, which runs the agents that it spawns. */
   isKeeper: boolean
   /** Every agent that can be spawned. */
   names(): readonly string[]
@@ -29,17 +29,17 @@ export type CrewParts = {
   /** Finds a living terminal, whichever process opened it. */
   find(id: string): Promise<Terminal | undefined>
   limits: { perWorkspace: number; total: number }
-  /** How many agents live in all other workspaces. */
+  /** How many agents are alive in all other workspaces. */
   elsewhere(): Promise<number>
   worktrees?: Worktrees
-  /** The last rows, kept over processes; without this part they are forgotten with the process. */
+  /** The last rows, stored for other processes; without this part they are lost with the process. */
   lastRows?: LastRows
 }
 
 /**
- * `outlives`: whether terminals go on when this process exits. `mask` hides secrets in texts that one agent hands to another. `opened` is
- * called for each slot whose terminal was just opened. `complete` adds what a person should see to a question of the agent in a folder,
- * such as the dangerous parts of a command.
+ * `outlives`: whether terminals stay open when this process exits. `mask` hides secrets in texts that one agent passes to another.
+ * `opened` is called for each slot whose terminal was just opened. `complete` adds details for the person to an agent's question in a
+ * folder, such as the dangerous parts of a command.
  */
 export type KeeperParts = CrewParts & {
   roster: Roster
@@ -52,7 +52,8 @@ export type KeeperParts = CrewParts & {
 }
 
 /**
- * The coordinator as the keeper of its workers sees it: the budget and time that it gives them, and the calls by which it learns of them.
+ * A coordinator, in the form in which the keeper of its workers uses it: the budget and time for the workers, and the calls that report
+ * to the coordinator.
  */
 export type WorkerHost = {
   /** The budget that all workers share. */
@@ -61,11 +62,11 @@ export type WorkerHost = {
   over?: AbortSignal
   /** Shows what a worker does. */
   seen(slot: WorkerSlot, event: Event): void
-  /** Prepares the place of a worker before its agent is opened; undefined if it works in its own folder. */
+  /** Prepares the folder for a worker before its agent is opened; undefined if the worker uses its usual folder. */
   begin?(slot: WorkerSlot, signal: AbortSignal): Promise<WorkerPlace | undefined>
   /**
-   * Completes the envelope before it is kept: brings changes back, and names those outside of the worker's scope. `done`: the worker
-   * finished its turn itself.
+   * Completes the envelope before it is stored: joins the changes into the project, and names changes outside the worker's scope. `done`:
+   * the worker itself finished its turn.
    */
   settle?(slot: WorkerSlot, envelope: Envelope, how: { done: boolean; signal: AbortSignal }): Promise<Envelope>
 }

@@ -17,14 +17,14 @@ import { cleanRows, lastRowsInMemory, readSlot, rowsOf } from './slot-output.ts'
 import { allOf, CrewError, EarlyError, isGone, isLiving, mayAnswer, nameOf, stateWords } from './slot.ts'
 import { withSlot } from './spawn.ts'
 
-/** How long a keeper may take to end an agent. */
+/** How long a keeper may take to stop an agent. */
 const killMs = 20_000
 /** How often a process that waits for an agent to be stopped checks whether the agent's keeper still runs. */
 const orphanMs = 1_000
 
 /**
- * Agents at work side by side, as any process sees and steers them: requests are written to the slots, and the keeper of a slot carries
- * them out. Every method throws a CrewError for errors that the caller can fix.
+ * Agents that work side by side, in the form in which any process sees and controls them: requests are written to the slots, and the
+ * keeper of a slot carries them out. Every method throws a CrewError for errors that the caller can correct.
  */
 export class Crew {
   readonly workspace: string
@@ -69,8 +69,8 @@ export class Crew {
   }
 
   /**
-   * Sends a prompt; while the agent is busy or asks, the prompt is queued. Each is sent once, in order. A caller that chooses the id
-   * of the send may repeat it after a crash: a prompt that was sent under that id is not sent again.
+   * Sends a prompt; while the agent is busy or asks, the prompt is queued. Each prompt is sent once, in order. A caller that chooses the
+   * id `send` may repeat the call after a crash: a prompt with an id that was sent before is not sent again.
    */
   async send(id: number, text: string, send?: string): Promise<Slot> {
     const before = await this.slot(id)
@@ -86,13 +86,13 @@ export class Crew {
     return sent
   }
 
-  /** Whether the conversation of a slot has the prompt of a turn. */
+  /** Whether the conversation of a slot contains the prompt of a turn. */
   async #hasPrompt(id: number, turn: string): Promise<boolean> {
     for await (const { item } of this.log(id).back()) if (item?.type === 'prompt' && item.turn === turn) return true
     return false
   }
 
-  /** Answers a question of a slot: the oldest, or the one with this id. The first answer counts. */
+  /** Answers a question of a slot: the oldest one, or the one with this id. The first answer counts. */
   async answer(id: number, picks: string[] | undefined, ask?: string): Promise<SlotQuestion> {
     const { asks = [], session } = await this.slot(id)
     const asked = ask === undefined ? asks[0] : asks.find((one) => one.ask === ask)
@@ -108,7 +108,7 @@ export class Crew {
     return readSlot({ ...this.#parts, ledger: this.#ledger, lastRows: this.#lastRows }, id, options)
   }
 
-  /** The last rows that a slot shows, without borders. Reading them does not affect a later read of new rows. */
+  /** The last rows of a slot's screen, without borders. Reading them does not affect a later read of new rows. */
   async rows(slot: Slot, lines: number): Promise<string[]> {
     return cleanRows(await rowsOf(this.#parts, slot, lines))
   }
@@ -118,7 +118,7 @@ export class Crew {
     return this.#ledger.wait(ids, options)
   }
 
-  /** Ends an agent and every process that it started; returns false when it had already stopped. */
+  /** Stops an agent and every process that it started; returns false if it had already stopped. */
   async kill(id: number): Promise<boolean> {
     await this.slot(id)
     const { owner, alive, clock, isKeeper } = this.#parts
@@ -133,7 +133,7 @@ export class Crew {
       if (!slot || isGone(slot)) return isWished
       if (slot.owner === owner && !isKeeper)
         await endSlot(this.#parts, this.#ledger, id, { state: 'exited', why: 'killed' })
-      // A keeper that leaves or dies meanwhile stops no agent any more, and a process that dies announces nothing.
+      // A keeper that leaves or dies meanwhile stops no agent, and a process that dies announces nothing.
       const look = Math.min(until, clock.elapsed() + orphanMs)
       const [waited] = await this.#ledger.wait([id], { until: look, settled: (now) => isGone(now) || isOrphan(now) })
       if (!waited?.slot || isGone(waited.slot)) return true
@@ -149,8 +149,8 @@ export class Crew {
   }
 
   /**
-   * The answer of a slot to its last prompt, or to that of `turn`. While that prompt has no answer, `output` is empty, and the last answer
-   * to a prompt before it is `earlier`: an answer is never given as that to another prompt.
+   * The answer of a slot to its last prompt, or to the prompt of `turn`. While that prompt has no answer, `output` is empty, and
+   * `earlier` is the last answer to an earlier prompt, so that no answer is taken for the answer to another prompt.
    */
   async artifact(id: number, turn?: string): Promise<SlotAnswer> {
     const answered = await answeredSlot(this.#parts, this.#ledger, id, turn)
@@ -166,10 +166,10 @@ export class Crew {
     return logOf(this.#parts.store, this.workspace, id)
   }
 
-  /** Ends every agent of the workspace and drops their conversations; returns the slots whose worktrees hold work and stay. */
+  /** Stops every agent of the workspace and deletes their conversations; returns the slots whose worktrees contain work and stay. */
   async close(): Promise<{ ended: number; kept: Slot[] }> {
     let ended = 0
-    // Repeated for agents that are spawned meanwhile: nobody would find them again.
+    // The loop also covers agents that are spawned meanwhile: nobody would find them again.
     for (;;) {
       const living = (await this.slots()).filter(isLiving)
       ended += living.length
@@ -180,7 +180,7 @@ export class Crew {
         await this.#lastRows.set(id, [])
       }
       await blobsOf(this.#parts.store, this.workspace).clear()
-      // The slots are cleared last, because new ones get the same numbers.
+      // The slots are deleted last, because new ones get the same numbers.
       if (await this.#ledger.clear()) return { ended, kept: all.filter(({ worktree }) => worktree?.made) }
     }
   }

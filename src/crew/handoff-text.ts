@@ -13,10 +13,12 @@ export const fieldNames = {
 
 type Fields = Record<string, unknown>
 
-/** A handoff as found in a text. `cut`: the text ends in the middle of it. */
+/** A handoff that was found in a text. `cut`: the text ends in the middle of the handoff. */
 export type FoundHandoff = { fields: Fields; cut?: boolean }
 
-/** Finds the last handoff in the answer of a worker: as JSON, as JSON with faults, or as sections under the names of the fields. */
+/**
+ * Finds the last handoff in the answer of a worker: as JSON, as JSON with mistakes, or as sections titled with the names of the fields.
+ */
 export function findHandoff(text: string): FoundHandoff | undefined {
   const strict = parseAnswer(text, { parse: handoffFields })
   if (strict.ok) return { fields: strict.value }
@@ -34,7 +36,9 @@ function handoffFields(value: unknown): Fields {
 
 const telling: readonly string[] = [...fieldNames.done, ...fieldNames.evidence, ...fieldNames.risks]
 
-/** Takes an object for a handoff when it has at least one field that says what was done or found, or holds such an object alone. */
+/**
+ * Accepts an object as a handoff if at least one of its fields says what was done or found, or if it contains nothing but such an object.
+ */
 function fieldsIn(value: unknown): Fields | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
   const fields = Object.fromEntries(Object.entries(value).map(([name, field]) => [plainName(name), field]))
@@ -59,7 +63,7 @@ const heading = /^\s*(?:#{1,6}\s+|\*\*)\**([A-Za-z][A-Za-z_ ]{2,24}?):?\**:?\s*$
 /** A line that begins with the name of a field: `**Status:** completed`, `what_was_done: I looked.` */
 const label = /^\s*(?:[-*]\s+)?[*_`]{0,3}([A-Za-z][A-Za-z_ ]{2,24}?)[*_`]{0,3}:[*_`]{0,3}\s*(.*)$/
 
-/** Reads a handoff that was written as sections under the names of its fields. */
+/** Parses a handoff that was written as sections titled with the names of its fields. */
 function sectionsIn(text: string): Fields | undefined {
   const sections = new Map<string, string[]>()
   let open: string[] | undefined
@@ -73,13 +77,13 @@ function sectionsIn(text: string): Fields | undefined {
   }
   const fields = Object.fromEntries([...sections].map(([name, lines]) => [name, sectionValue(lines)]))
   const told = Object.keys(fields).filter((name) => telling.includes(name))
-  // One label alone is prose, such as "Summary: …".
+  // A single label is prose, such as "Summary: …".
   return told.length > 0 && sections.size >= 3 ? fields : undefined
 }
 
 const bullet = /^(?:[-*•]|\d{1,2}[.)])\s+/
 
-/** The lines of a section: a list if each begins like a list item, else their text. */
+/** The content of a section: a list if each line begins like a list item, otherwise the text. */
 function sectionValue(lines: readonly string[]): unknown {
   if (lines.length > 0 && lines.every((line) => bullet.test(line)))
     return lines.map((line) => line.replace(bullet, '')).filter((item) => !/^(?:none|nothing)\.?$/i.test(item))

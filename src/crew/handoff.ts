@@ -5,7 +5,7 @@ import { defined } from '../base/defined.ts'
 import { workStatuses } from '../core/talk/entry.ts'
 import { fieldNames as names, findHandoff, plainName } from './handoff-text.ts'
 
-/** The result that a worker hands back: the five fields of the contract, and the paths that an implementer changed. */
+/** The result that a worker returns: the five fields of the contract, and the paths that an implementer changed. */
 export type Handoff = {
   what_was_done: string
   evidence: string[]
@@ -15,10 +15,10 @@ export type Handoff = {
   changed_paths?: string[]
 }
 
-/** A longer text of a handoff is cut: handoffs are read by a model, whose window is small. */
+/** A longer text in a handoff is cut, because a model with a small window reads it. */
 const longest = { text: 4_000, item: 1_000, items: 40 }
 
-/** The words for a status that workers use besides the contract's. */
+/** The words for a status that workers use in addition to the contract's. */
 const statusWords: Readonly<Record<string, WorkStatus>> = {
   complete: 'completed',
   done: 'completed',
@@ -37,9 +37,9 @@ const statusWords: Readonly<Record<string, WorkStatus>> = {
 }
 
 /**
- * Makes the handoff of a worker from the end of its turn, whatever that was: prose, other field names, half an answer or a
- * failure become a handoff that says what is missing and what to do next. `words` is the last text that the worker wrote, and `calls`
- * are those that it made, in the words of `callWords`: they are the evidence of a worker that gave none.
+ * Makes the handoff of a worker from the end of its turn, however it ended: prose, other field names, half an answer or a failure become
+ * a handoff that says what is missing and what to do next. `words` is the last text that the worker wrote, and `calls` are its calls in
+ * the form of `callWords`, which serve as evidence if the worker gave none.
  */
 export function handoffOf(outcome: Outcome, words = '', calls: readonly string[] = []): Handoff {
   if (!outcome.ok) return ofFailure(outcome.failure, words, calls)
@@ -70,7 +70,7 @@ function ofFields({ fields, cut: isCut }: FoundHandoff): Handoff {
     given(known) ? [] : [known[0]],
   )
   const lost = isCut
-    ? ['The handoff was cut off: what followed is lost, and its last words may be half of a sentence.']
+    ? ['The handoff was cut off: the rest of it is lost, and its last sentence may be incomplete.']
     : []
   const gap = missing.length > 0 ? [`The handoff lacks ${missing.join(', ')}; termaite filled in what it could.`] : []
   const paths = listOf(field(names.paths))
@@ -96,7 +96,7 @@ function statusOf(value: unknown): { status: WorkStatus; doubt: string[] } {
 
 function ofProse(text: string): Handoff {
   return {
-    what_was_done: trimmedText(text) || 'The worker stopped without a word.',
+    what_was_done: trimmedText(text) || 'The worker stopped without a message.',
     evidence: [],
     unresolved_risks: [
       'The worker gave no handoff in the agreed form, so nothing in its text is marked as evidence, and what is left open is not said.',
@@ -106,7 +106,7 @@ function ofProse(text: string): Handoff {
   }
 }
 
-/** How many of its last calls count as evidence of a worker that named none. */
+/** How many of its last calls count as evidence if a worker gave none. */
 const mostCalls = 10
 
 /** A call of a worker, as evidence of what it did. */
@@ -137,7 +137,7 @@ function ofFailure({ kind, message, stoppedBy }: Failure, words: string, calls: 
   }
 }
 
-/** A field as text; a list or an object in place of a text is written out. */
+/** A field as text; a list or an object in place of a text is formatted as text. */
 function fieldText(value: unknown): string {
   if (typeof value === 'string') return trimmedText(value)
   if (value === undefined || value === null) return ''

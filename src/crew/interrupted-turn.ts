@@ -4,8 +4,9 @@ import type { Outcome } from '../core/talk/outcome.ts'
 import type { Flight } from './slot.ts'
 
 /**
- * Looks at a turn that another process left unfinished: returns its outcome if it is over, else the mark of its prompt if that was sent. A
- * prompt is sent again only if it was certainly not sent before. `outlives`: whether terminals go on when their process exits.
+ * Inspects a turn that another process left unfinished: returns its outcome if it is over, otherwise the mark of its prompt if that was
+ * sent. A prompt is only sent again if it was certainly not sent before. `outlives`: whether terminals stay open when their process
+ * exits.
  */
 export async function interruptedTurn(
   { turn, mark, taken }: Flight,
@@ -16,7 +17,7 @@ export async function interruptedTurn(
   const over = outcomeOf(turn, entries)
   if (over) return { over }
   const prompt = entries.find((entry) => entry.type === 'prompt' && entry.turn === turn)
-  // An agent whose terminal is gone has exited, and cannot get a prompt any more.
+  // An agent whose terminal is closed has exited, and cannot get a prompt any more.
   if (!prompt && !terminal)
     return {
       over: crashOutcome('termaite stopped before it had saved the prompt of this turn, and its terminal was closed'),
@@ -39,20 +40,20 @@ export function outcomeOf(turn: string, entries: readonly Entry[]): Outcome | un
   const end = own.find((entry) => entry.type === 'end')
   if (!end) return undefined
   const reply = own.findLast((entry) => entry.type === 'reply')
-  // An `end` that would repeat the reply is kept without its text.
+  // If the text of an `end` only repeats the reply, it is stored without the text.
   if (!end.outcome.ok || end.outcome.text !== '' || !reply) return end.outcome
   return { ...end.outcome, text: reply.text, whole: reply.whole }
 }
 
-/** How far back a prompt is looked for. */
+/** How many rows back a prompt is searched for. */
 const historyRows = 2_000
 
-/** The minimum length of a prompt's longest line that distinguishes that prompt from others. */
+/** The shortest longest line of a prompt that can identify it on a screen. */
 const tellingLength = 60
 
 /**
- * Whether a prompt was pasted: by the mark that the terminal keeps of the last one, because a busy program may not have drawn it yet
- * and an earlier prompt may have had the same words; else by what the terminal shows.
+ * Whether a prompt was pasted. The terminal's note of the last prompt decides, because a busy program may not have drawn it yet and an
+ * earlier prompt may have had the same text; without such a note, the content of the terminal decides.
  */
 async function hasPrompt(terminal: Terminal, mark: string, prompt: string): Promise<boolean> {
   const last = await terminal.lastMark?.()
@@ -60,8 +61,8 @@ async function hasPrompt(terminal: Terminal, mark: string, prompt: string): Prom
 }
 
 /**
- * Whether a terminal shows a prompt, or has shown it: by its mark, or by its words if it carries no mark. Rows are compared without spaces,
- * because a screen folds and indents them.
+ * Whether a terminal shows a prompt or has shown it: found by its mark, or by its text if it has no mark. Rows are compared without
+ * spaces, because a screen wraps and indents them.
  */
 async function showsPrompt(terminal: Terminal, mark: string, prompt: string): Promise<boolean> {
   const shown = withoutSpaces((await terminal.history(historyRows)).join(''))

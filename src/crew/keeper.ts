@@ -9,21 +9,21 @@ import { SlotRunner } from './slot-runner.ts'
 import { allOf, isGone, isLiving, nameOf, needsKeeper, worksOf } from './slot.ts'
 import { hasRoom } from './spawn.ts'
 
-/** How often a keeper looks without a change: dead processes announce nothing, and held slots run out of time. */
+/** How often a keeper checks its slots without a change: dead processes announce nothing, and the patience of held slots runs out. */
 const tickMs = 1_000
 
-/** Runs the agents of a crew in this process: those that it spawned, and those whose process has exited. */
+/** Runs the agents of a crew in this process: its own, and those whose process has exited. */
 export class Keeper {
   #parts: KeeperParts
   #ledger: SlotLedger
   #runners = new Map<number, SlotRunner>()
   #leave = new AbortController()
   #due = new Channel<void>(1)
-  /** The steady time since which each held slot has waited, by its id: setting the clock makes no wait longer or shorter. */
+  /** Since when each held slot has waited, by its id, in monotonic time: setting the clock makes no wait longer or shorter. */
   #held = new Map<number, { since: number; steady: number }>()
   #time: SteadyTime
   #tending: Promise<void>
-  /** Whether this keeper has given its slots back and is leaving: it must not take them again. */
+  /** Set when this keeper has released its slots and is leaving: it must not take them again. */
   #isReleased = false
 
   constructor(parts: KeeperParts) {
@@ -33,7 +33,7 @@ export class Keeper {
     this.#tending = this.#tend()
   }
 
-  /** Stops keeping: agents whose terminals outlive this process are left to the next keeper, the others are stopped. */
+  /** Stops keeping: agents whose terminals outlive this process are left to the next keeper, the other agents are stopped. */
   async leave(): Promise<void> {
     this.#leave.abort()
     this.#due.close()
@@ -42,7 +42,10 @@ export class Keeper {
     await this.#ledger.change((now) => withoutOwner(now, this.#parts.owner))
   }
 
-  /** Leaves if no agent needs this keeper, and returns whether it did. Check and release are one change, so that no prompt comes between. */
+  /**
+   * Leaves if no agent needs this keeper, and returns whether it did. The check and the release are one change, so that no prompt arrives
+   * between them.
+   */
   async retire(): Promise<boolean> {
     const { owner, outlives, alive } = this.#parts
     const isOthers = (slot: Slot) => slot.owner !== undefined && slot.owner !== owner && alive(slot.owner)
@@ -73,7 +76,7 @@ export class Keeper {
         try {
           for await (const _ of this.#ledger.watch(signal)) this.#due.offer()
         } catch {
-          // A store that cannot be read now may be readable later; commands that use the crew report what is wrong with it.
+          // A store that fails now may work later; commands that use the crew report the problem.
           await clock.sleep(tickMs, signal)
         }
       }
@@ -89,7 +92,7 @@ export class Keeper {
     const waits = allOf(found).some(({ state, worker }) => state === 'held' && worker)
     const elsewhere = waits ? await this.#parts.elsewhere() : 0
     const tended = (now: Slots) => this.#tended(now, elsewhere)
-    // The change is tried first on the slots as they were read, so that looking at a crew at rest writes nothing.
+    // The change is first tried on the slots that were just read, so that watching an idle crew writes nothing.
     const slots = tended(found) === found ? found : await this.#ledger.change(tended)
     for (const slot of allOf(slots)) {
       if (slot.owner !== owner || slot.state === 'held' || this.#leave.signal.aborted) continue
@@ -100,13 +103,13 @@ export class Keeper {
     }
   }
 
-  /** Takes slots without a living owner, and lets held slots start, fail or wait on. */
+  /** Takes slots without a living owner, and lets held slots start, fail or keep waiting. */
   #tended(now: Slots, elsewhere: number): Slots {
     if (this.#isReleased) return now
     let slots = now
     const put = (slot: Slot) => (slots = { ...slots, slots: { ...slots.slots, [slot.id]: slot } })
     const { owner, alive, clock } = this.#parts
-    // A worker is not taken over: it ends with its coordinator, at the latest when the next one starts.
+    // A worker is not taken over: it ends with its coordinator, at the latest when the next coordinator starts.
     for (const slot of allOf(now))
       if (!isGone(slot) && !slot.worker && (slot.owner === undefined || !alive(slot.owner))) put({ ...slot, owner })
     for (let moved = true; moved;) {
@@ -132,7 +135,7 @@ export class Keeper {
     const hasPlace = !slot.worker || hasRoom(slots, this.#parts.limits, elsewhere)
     if (may.ready) return hasPlace ? startSlot(slot, now) : slot
     if ('never' in may) return ended('failed', may.never)
-    // The time counts from the spawn, because a held slot has been in its state since then.
+    // The time counts from the spawn, because a slot is held from then on.
     if (this.#waitedMs(slot) < slot.patience) return slot
     const needs = may.waitsFor.join(' and ')
     const mend = 'spawn it again with a longer depends_on_timeout'
@@ -152,7 +155,7 @@ export class Keeper {
   #run(slot: LivingSlot): void {
     const runner = new SlotRunner(slot, this.#parts)
     this.#runners.set(slot.id, runner)
-    // A prompt may have come just before the runner was done: another look takes the slot up again.
+    // A prompt may have arrived just before the runner was done: another check takes the slot again.
     void runner.done.then(() => {
       this.#runners.delete(slot.id)
       this.#due.offer()

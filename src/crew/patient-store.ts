@@ -2,12 +2,12 @@ import type { Clock } from '../base/time/clock.ts'
 import type { Blobs, Doc, Log, Store } from '../core/talk/store.ts'
 import { StoreError } from '../core/talk/store.ts'
 
-/** How long a store that failed is left alone before it is tried again. */
+/** The pause before a failed store is tried again. */
 const pauseMs = 1_000
 
 /**
- * A store that waits if the one beneath fails, for example on a full disk, until that one works again: the failure must not stop an agent
- * at work in its terminal. Once the signal aborts, a failure is thrown as usual.
+ * A store that, when the one beneath fails, for example on a full disk, waits until it works again: the failure must not stop an agent
+ * that works in its terminal. Once the signal aborts, a failure is thrown as usual.
  */
 export function patientStore(store: Store, clock: Clock, signal: AbortSignal): Store {
   const patiently = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -45,7 +45,7 @@ function patientDoc<T>(doc: Doc<T>, patiently: Patiently): Doc<T> {
   return { read: () => patiently(() => doc.read()), update: (change) => patiently(() => doc.update(change)) }
 }
 
-/** A body that is written piece by piece cannot be begun again from here, and one that is missing does not come back. */
+/** A body that is written piece by piece cannot be restarted from here, and a missing body does not come back, so neither is retried. */
 function patientBlobs(blobs: Blobs, patiently: Patiently): Blobs {
   return {
     put: (body, media) => patiently(() => blobs.put(body, media)),

@@ -6,7 +6,10 @@ import { untilAborted } from '../base/time/clock.ts'
 import { removeQuestion, asking } from './slot-moves.ts'
 import { roleTable } from './worker.ts'
 
-/** Opens a slot's agent, in the slot's terminal unless it works unseen; a terminal that lives is taken up, else it opens with the first turn. */
+/**
+ * Opens a slot's agent, in the slot's terminal unless it works in the background. A living terminal is reused; otherwise it opens with
+ * the first turn.
+ */
 export function openSlotAgent(roster: Roster, slot: LivingSlot): Agent {
   const { agent, cwd, leash, allowed, terminal, mode, path, model, thread, worker, within } = slot
   return roster.open(agent, {
@@ -27,7 +30,7 @@ export function titleOf({ id, agent, state }: Slot): string {
   return `${id} ${agent} ${state}`
 }
 
-/** Wraps an agent for one turn; `before` runs before the agent is given the turn. */
+/** Wraps an agent for one turn; `before` runs before the agent gets the turn. */
 export function announceTurns(agent: Agent, before: (turn: Turn) => Promise<unknown>): Agent {
   return {
     name: agent.name,
@@ -47,18 +50,18 @@ export function showsWork(event: Event): boolean {
   return event.type === 'state' ? event.state === 'busy' : workEvents.has(event.type)
 }
 
-/** How the questions of an agent are kept in its slot. */
+/** The parts that keep an agent's questions in its slot. */
 type SlotQuestions = {
   edit(change: (slot: LivingSlot) => LivingSlot): Promise<Slot | undefined>
   /** Called after each change of the questions. */
   shown(slot: Slot): Promise<void>
-  /** Once it aborts, nothing more is kept. */
+  /** Once this aborts, nothing more is stored. */
   left: AbortSignal
 }
 
 /**
- * Keeps an agent's questions in its slot and never answers them: an answer is written to the slot's log. `start` is the
- * turn of questions that come before the first turn.
+ * Stores an agent's questions in its slot and never answers them itself: an answer is written to the slot's log. `start` is the turn for
+ * questions that come before the first turn.
  */
 export function slotAsk({ edit, shown, left }: SlotQuestions, start?: string): Ask {
   return async (question, withdrawn, ask = '') => {

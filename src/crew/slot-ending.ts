@@ -9,16 +9,16 @@ import { blobsOf } from './slot-ledger.ts'
 import { goneSlot } from './slot-moves.ts'
 import { isGone } from './slot.ts'
 
-/** How many rows of a terminal are kept when it is closed. */
+/** How many rows of a terminal are stored when it is closed. */
 const keptRows = 1_000
 
-/** Keeps the last rows of a terminal; undefined when it cannot be read any more. */
+/** Stores the last rows of a terminal; undefined if it cannot be read any more. */
 export async function lastScreen(terminal: Terminal | undefined, blobs: Blobs): Promise<Ref | undefined> {
   const shown = await terminal?.history(keptRows).catch(() => undefined)
   return shown && blobs.put(shown.join('\n'), 'text/plain')
 }
 
-/** Ends a slot for good: closes its terminal, removes or names its worktree, and keeps the reason. */
+/** Ends a slot permanently: closes its terminal, removes its worktree or reports why it stays, and stores the reason. */
 export async function endSlot(
   parts: Pick<CrewParts, 'store' | 'workspace' | 'owner' | 'find' | 'worktrees'>,
   ledger: SlotLedger,
@@ -47,7 +47,7 @@ function unsentPrompts({ queue, last, flight }: LivingSlot): string[] {
   return [count === 1 ? 'one message was not sent' : `${count} messages were not sent`]
 }
 
-/** Removes a worktree without work in it; returns one that stays, and why. */
+/** Removes a worktree if it has no work; returns it, with the reason, if it stays. */
 async function clearTree(
   { worktrees }: Pick<CrewParts, 'worktrees'>,
   { worktree }: Slot,

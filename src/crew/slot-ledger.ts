@@ -30,20 +30,20 @@ export function blobsOf(store: Store, workspace: string): Blobs {
 }
 
 export type WaitOptions = {
-  /** The time at which the wait ends, by `Clock.elapsed`. */
+  /** The time of `Clock.elapsed` at which the wait ends. */
   until: number
   mode?: 'any' | 'all'
   signal?: AbortSignal
   settled?(slot: Slot): boolean
 }
 
-/** A slot at the end of the wait; without one the workspace was closed meanwhile. */
+/** A slot at the end of the wait; without one, the workspace was closed in the meantime. */
 export type Waited = { id: number; slot?: Slot; settled: boolean }
 
-/** An entry of the log of changes: its readers read the slots again. */
+/** An entry in the log of changes, which makes its readers read the slots again. */
 type Ring = { at: number }
 
-/** The slots of one workspace, shared by all processes: a document that is replaced whole, and a log that announces its changes. */
+/** The slots of one workspace, shared by all processes: a document that is replaced as a whole, and a log that announces its changes. */
 export class SlotLedger {
   #doc: Doc<Slots>
   #bell: Log<Ring>
@@ -63,7 +63,7 @@ export class SlotLedger {
     return (await this.read()).slots[id]
   }
 
-  /** Changes the slots, atomically over processes. A change that returns its argument writes and announces nothing. */
+  /** Changes the slots, atomically across processes. If `change` returns its argument, nothing is written or announced. */
   async change(change: (now: Slots) => Slots): Promise<Slots> {
     let changed = false
     const slots = await this.#doc.update((stored) => {
@@ -76,7 +76,7 @@ export class SlotLedger {
     return parseSlots(slots)
   }
 
-  /** Changes one slot and notes when its state began; undefined from `change` leaves it as it is. */
+  /** Changes one slot and records when its state began; if `change` returns undefined, the slot stays as it is. */
   async edit(id: number, change: (slot: Slot) => Slot | undefined): Promise<Slot | undefined> {
     const { slots } = await this.change((now) => {
       const slot = now.slots[id]
@@ -88,22 +88,22 @@ export class SlotLedger {
     return slots[id]
   }
 
-  /** The slots as they are now, and again after each change. */
+  /** The present slots, and again after each change. */
   async *watch(signal: AbortSignal): AsyncGenerator<Slots> {
-    // The position is taken before the first read, so that no change is missed between the two.
+    // The position is read before the slots, so that no change is missed between the two reads.
     const after = await this.#bell.end()
     yield await this.read()
     for await (const _ of this.#bell.follow(after, signal)) yield await this.read()
   }
 
-  /** Waits until the slots, or any one of them, are settled; a question ends the wait at once. */
+  /** Waits until all of the slots, or any one of them, are settled; a question ends the wait at once. */
   async wait(
     ids: readonly number[],
     { until, mode = 'all', signal, settled = isSettled }: WaitOptions,
   ): Promise<Waited[]> {
     const over = new AbortController()
     const stop = signal ? AbortSignal.any([over.signal, signal]) : over.signal
-    // The watch below ends by this.
+    // This ends the watch below.
     void this.#clock.sleep(Math.max(0, until - this.#clock.elapsed()), stop).then(() => over.abort())
     const look = (slots: Record<string, Slot>) =>
       ids.map((id): Waited => {
@@ -121,7 +121,7 @@ export class SlotLedger {
     }
   }
 
-  /** Forgets every slot, and numbers begin again at 1; returns false, and forgets none, while an agent lives. */
+  /** Deletes every slot, so that numbers begin at 1 again; returns false and deletes none while an agent is alive. */
   async clear(): Promise<boolean> {
     let cleared = false
     await this.#doc.update((stored) => {

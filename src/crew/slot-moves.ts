@@ -27,12 +27,12 @@ export function startSlot(slot: HeldSlot, since: number): StartingSlot {
   return { ...slot, state: 'starting', since }
 }
 
-/** Whether a prompt waits in the queue of a slot, is under way there, or was its last turn. */
+/** Whether a prompt is in the queue of a slot, is in its running turn, or was its last turn. */
 export function hasSend({ queue, flight, last }: Slot, send: string): boolean {
   return flight?.turn === send || last?.turn === send || queue.some(({ id }) => id === send)
 }
 
-/** Queues a prompt once. An agent without a turn is about to get that prompt. */
+/** Queues a prompt once. An agent without a turn will get it next. */
 export function withSend(slot: LivingSlot, send: Send): LivingSlot {
   if (hasSend(slot, send.id)) return slot
   const [first, ...more] = slot.queue
@@ -41,13 +41,13 @@ export function withSend(slot: LivingSlot, send: Send): LivingSlot {
   return { ...fieldsOf(slot), state: 'busy', queue }
 }
 
-/** Begins the turn of a queued prompt: from here on it is under way, and no longer in the queue. */
+/** Begins the turn of a queued prompt, which leaves the queue. */
 export function turnBegun(slot: LivingSlot, send: Send, flight: Flight): WorkingSlot {
   const queue = slot.queue.filter(({ id }) => id !== send.id)
   return { ...fieldsOf(slot), state: 'busy', flight, queue }
 }
 
-/** Drops a prompt whose turn was refused before it began, so that it is not sent again and again. */
+/** Drops a prompt whose turn was refused before it began, so that it is not sent over and over. */
 export function withoutSend(slot: LivingSlot, send: Send): LivingSlot {
   if (slot.state === 'idle') return slot
   const [first, ...more] = slot.queue.filter(({ id }) => id !== send.id)
@@ -56,15 +56,15 @@ export function withoutSend(slot: LivingSlot, send: Send): LivingSlot {
   return { ...slot, queue: [] }
 }
 
-/** Notes that the agent was seen at work on its prompt. */
+/** Notes that the agent was seen working on its prompt. */
 export function seenAtWork(slot: LivingSlot): LivingSlot {
   return slot.flight ? { ...slot, flight: { ...slot.flight, taken: true } } : slot
 }
 
-/** The most notices of a worker that are kept. */
+/** The most notices of a worker that are stored. */
 const mostNotices = 20
 
-/** Keeps what a worker reports to its coordinator; another slot has nobody to report to. */
+/** Stores a worker's notice for its coordinator; other slots have no coordinator. */
 export function withNotice(slot: LivingSlot, { status, text, final }: Notification): LivingSlot {
   if (!slot.worker) return slot
   const notice = defined({ status, summary: text, final_response: final })
@@ -72,14 +72,14 @@ export function withNotice(slot: LivingSlot, { status, text, final }: Notificati
   return { ...slot, worker: { ...slot.worker, notices } }
 }
 
-/** Gives a worker its place before it begins. */
+/** Sets the folder of a worker before it begins. */
 export function withPlace(slot: LivingSlot, { cwd, path, told }: WorkerPlace): LivingSlot {
   if (!slot.worker || slot.state !== 'starting') return slot
   const queue = slot.queue.map((send, at) => (at === 0 ? { ...send, text: `${send.text}\n\n${told}` } : send))
   return { ...slot, cwd, queue, worker: { ...slot.worker, apart: { ...slot.worker.apart, path } } }
 }
 
-/** Closes the queue of a worker whose turn is over; a worker that was sent another prompt meanwhile continues. */
+/** Closes the queue of a worker whose turn is over; a worker that got another prompt in the meantime continues. */
 export function closeMessages(slot: LivingSlot): LivingSlot {
   return slot.worker && slot.queue.length === 0 ? { ...slot, worker: { ...slot.worker, landed: true } } : slot
 }
@@ -90,7 +90,7 @@ export function asking(slot: LivingSlot, one: SlotQuestion): AskingSlot {
   return defined({ ...fieldsOf(slot), state: 'asking', asks, flight: slot.flight })
 }
 
-/** Removes an answered question; after the last one the agent goes on. */
+/** Removes an answered question; after the last one the agent continues. */
 export function removeQuestion(slot: AskingSlot, ask: string): LivingSlot {
   const [first, ...more] = slot.asks.filter((one) => one.ask !== ask)
   return first ? { ...slot, asks: [first, ...more] } : withoutQuestions(slot)
@@ -104,7 +104,7 @@ export function withoutQuestions(slot: AskingSlot): WorkingSlot | StartingSlot {
 
 export type TurnResult = { last?: LastTurn; artifact?: Artifact }
 
-/** Settles a slot whose agent is ready, or whose turn is over. */
+/** Settles a slot whose agent is ready or whose turn is over. */
 export function settleSlot(
   slot: LivingSlot,
   result: TurnResult,
@@ -118,7 +118,10 @@ export function settleSlot(
 
 type SlotEnd = { state: 'exited' | 'failed'; why: string; screen?: Ref; worktree?: Worktree }
 
-/** Ends a slot for good; `worktree` is given when it stays. A prompt that has no answer by then was its last turn, which failed. */
+/**
+ * Ends a slot permanently; `worktree` is set if the worktree stays. A prompt that still has no answer becomes the last turn, which
+ * failed.
+ */
 export function goneSlot(slot: LivingSlot, { state, why, screen, worktree }: SlotEnd): GoneSlot {
   const { terminal: _terminal, wish: _wish, worktree: _worktree, ...fields } = fieldsOf(slot)
   const asked = askedTurn(slot)

@@ -8,11 +8,11 @@ import { CrewError, isGone } from './slot.ts'
 
 export type ReadOptions = {
   lines: number
-  /** Leaves out borders, fence marks and repeated empty lines. */
+  /** Removes borders, fence marks and repeated empty lines. */
   clean?: boolean
   /** Returns only the rows since the last read. */
   sinceLast?: boolean
-  /** Waits for output that matches, at most until `until`, by `Clock.elapsed`. */
+  /** Waits for output that matches, at most until `until` of `Clock.elapsed`. */
   pattern?: string
   until: number
   signal?: AbortSignal
@@ -20,7 +20,7 @@ export type ReadOptions = {
 
 export type Read = { output: string; state: SlotState; matched?: boolean }
 
-/** A memory of last rows that ends with the process. */
+/** Keeps the last rows in memory, for as long as the process runs. */
 export function lastRowsInMemory(): LastRows {
   const known = new Map<number, string[]>()
   return {
@@ -34,7 +34,7 @@ export function lastRowsInMemory(): LastRows {
 type RowParts = Pick<CrewParts, 'store' | 'workspace' | 'find'>
 type SlotOutputParts = RowParts & Pick<CrewParts, 'clock'> & { ledger: SlotLedger; lastRows: LastRows }
 
-/** How far back a read looks for the rows of the last read. */
+/** How many rows back a read searches for the rows of the last read. */
 const mostRows = 10_000
 
 /** How many rows of each read are remembered: fewer could be confused with similar ones. */
@@ -45,7 +45,7 @@ const emptyRows = 200
 
 const pollMs = 200
 
-/** Reads what a slot's terminal shows, or showed last. */
+/** Reads the rows that a slot's terminal shows, or showed last. */
 export async function readSlot(parts: SlotOutputParts, id: number, options: ReadOptions): Promise<Read> {
   const { clock, ledger, lastRows } = parts
   const { lines, clean, sinceLast, pattern, until, signal } = options
@@ -66,11 +66,11 @@ export async function readSlot(parts: SlotOutputParts, id: number, options: Read
   }
 }
 
-/** The last rows of a slot's terminal, or those that were kept of it. Nothing is remembered of this look. */
+/** The last rows of a slot's terminal, or the stored ones. This read is not remembered for `sinceLast`. */
 export async function rowsOf({ store, workspace, find }: RowParts, slot: Slot, lines: number): Promise<string[]> {
   const terminal = slot.terminal && (await find(slot.terminal.id))
   if (terminal) return withoutEmptyEnd(await terminal.history(lines + emptyRows)).slice(-lines)
-  // An agent that has exited, or never had a screen, is shown by what was kept of it.
+  // For an agent that has exited or never had a screen, stored text is shown.
   const ref = slot.screen ?? slot.artifact?.ref
   if (!ref) return []
   return withoutEmptyEnd((await readText(blobsOf(store, workspace), ref)).split('\n')).slice(-lines)
@@ -81,12 +81,12 @@ function withoutEmptyEnd(rows: readonly string[]): string[] {
   return rows.slice(0, last + 1).map((row) => row.trimEnd())
 }
 
-/** One try to match is cut off after this time: a pattern that backtracks would stop the whole process. */
+/** An attempt to match is cut off after this time: a pattern that backtracks would block the whole process. */
 const patternMs = 250
-/** The processor time after which a pattern is given up. A busy machine takes the time from us: then the pattern is tried again. */
+/** After this much processor time a pattern is given up. If a busy machine used up the time instead, the pattern is tried again. */
 const patternCpuMs = 200
 
-/** A test for a regular expression of a client: limited in time, and refused at once when it is invalid. */
+/** A test for a client's regular expression: limited in time, and refused at once if the expression is invalid. */
 async function patternTest(source: string): Promise<(text: string) => boolean> {
   try {
     new RegExp(source, 'm')
@@ -106,21 +106,21 @@ async function patternTest(source: string): Promise<(text: string) => boolean> {
   }
 }
 
-/** This many equal rows in a row are the same rows: a program does not draw so many twice by chance. */
+/** This many consecutive equal rows count as the same rows: a program does not draw so many twice by chance. */
 const tellingRows = 20
 
-/** How many of the last rows the program may have drawn over: a prompt, or a line that was still growing. */
+/** How many of the last rows the program may have redrawn: a prompt, or a line that was still growing. */
 const looseRows = 3
 
 /**
- * The rows that were not there at the last read. A screen scrolls, so the end of the last read is looked for in the present rows; a screen
- * that was completely redrawn is new as a whole.
+ * The rows that are new since the last read. A screen scrolls, so the end of the last read is searched for in the present rows; a screen
+ * that was completely redrawn counts as new.
  */
 export function newRows(before: readonly string[], now: readonly string[]): string[] {
   for (let drop = 0; drop <= looseRows && drop < before.length; drop++) {
     const length = before.length - drop
     const end = before.slice(Math.max(0, length - tellingRows), length)
-    // Rows as few as these may occur anywhere by chance: they count only at the beginning of the output, where they were before.
+    // So few rows may occur anywhere by chance: they only count at the beginning of the output, where they were before.
     const at = length <= tellingRows ? (startsWith(now, end, 0) ? 0 : -1) : lastIndexOf(now, end)
     if (at >= 0) return now.slice(at + end.length)
   }
@@ -140,14 +140,14 @@ const frame = /^[\s│┃|║]+|[\s│┃|║]+$/gu
 const rule = /^[\s─━═╌┄╭╮╰╯┌┐└┘├┤┬┴┼╔╗╚╝▀▄▔▁_=-]+$/u
 const fenceMark = /\[\/?(?:termaite-response-[0-9a-f]{6}|termtile-response)\]/
 
-/** The text of a screen, without the frames, rules and fence marks around it. */
+/** The text of a screen, without frames, rules and fence marks. */
 export function cleanRows(rows: readonly string[]): string[] {
   const texts = rows.filter((row) => !rule.test(row) || row.trim() === '').map((row) => removeFrame(row))
   const said = texts.filter((row) => !(fenceMark.test(row) && row.replace(fenceMark, '').replace(/^\W+/u, '') === ''))
   return said.filter((row, index) => row !== '' || (index > 0 && said[index - 1] !== ''))
 }
 
-/** Only a row that has a frame loses its indent. */
+/** Only a row with a frame loses its indent. */
 function removeFrame(row: string): string {
   const trimmed = row.trimEnd()
   return /^\s*[│┃║|]/u.test(trimmed) || /[│┃║|]$/u.test(trimmed) ? trimmed.replaceAll(frame, '') : trimmed

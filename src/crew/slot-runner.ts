@@ -55,19 +55,19 @@ export class SlotRunner {
   #watched: Terminal | undefined
   #exit: Exit | undefined
   #closing: Promise<Ref | undefined> | undefined
-  /** Whether this runner has opened the agent: an agent that still has no terminal after that never gets one. */
+  /** Whether this runner has opened the agent: if the agent still has no terminal then, it never gets one. */
   #used = false
   /** Whether the slot had no terminal when this runner began. */
   #fresh = false
   #taken = false
-  /** The prompt of the turn that is about to begin or under way. */
+  /** The prompt of the running turn, or of the turn that is about to begin. */
   #sending: Send | undefined
-  /** The turn of a worker that is under way. */
+  /** The running turn of a worker. */
   #work: WorkerTurn | undefined
 
   constructor(slot: LivingSlot, parts: KeeperParts) {
     const { workspace, clock, owner, alive } = parts
-    // A command that stops or leaves the agent does not wait for a store that fails.
+    // A command that stops or leaves the agent does not wait for a failing store.
     const store = patientStore(parts.store, clock, AbortSignal.any([this.#stop.signal, this.#left.signal]))
     this.#id = slot.id
     this.#parts = { ...parts, store }
@@ -84,20 +84,20 @@ export class SlotRunner {
       alive,
       shown,
     })
-    // When not even the end can be stored, the keeper does not try again at once.
+    // If not even the end can be stored, the keeper does not try again at once.
     this.done = this.#run(slot).catch((error) =>
       this.#broken(error).catch(() => clock.sleep(retryMs, this.#left.signal)),
     )
   }
 
-  /** Ends the slot after an error. A failing store is not the agent's fault: the next runner goes on with the slot. */
+  /** Ends the slot after an error. A failing store is not the agent's fault: the next runner continues with the slot. */
   async #broken(error: unknown): Promise<void> {
     if (!(error instanceof StoreError)) return this.#end('failed', messageOf(error))
     if (this.#stop.signal.aborted) await this.#close()
     throw error
   }
 
-  /** Has the runner look at its slot again. */
+  /** Makes the runner check its slot again. */
   nudge(): void {
     this.#news.offer()
   }
@@ -137,7 +137,7 @@ export class SlotRunner {
     }
   }
 
-  /** Clears what a dead process left half done: questions without an asker, a prompt that was kept and never sent. */
+  /** Removes leftovers of a dead process: questions that nobody asks any more, and a prompt that was stored and never sent. */
   async #prepare(found: LivingSlot): Promise<void> {
     const { flight, worktree, cwd, worker } = found
     this.#fresh = (await this.#find(found)) === undefined
@@ -155,7 +155,7 @@ export class SlotRunner {
     for (const text of made.notes) await this.#conversation.append({ type: 'note', text }, 'termaite')
   }
 
-  /** The queued prompt that a dead process had kept in the log, and had not noted as under way: its turn goes on. */
+  /** The queued prompt that a dead process had stored in the log, but not marked as under way: its turn continues. */
   async #begun({ queue: [send] }: LivingSlot): Promise<Send | undefined> {
     const { entries } = send ? await this.#conversation.read() : { entries: [] }
     return entries.some(({ type, turn }) => type === 'prompt' && turn === send?.id) ? send : undefined
@@ -188,7 +188,7 @@ export class SlotRunner {
       answered: (id) => answeredSlot(this.#parts, this.#ledger, id),
       mask: this.#parts.mask,
     })
-    // The flight is kept before anything is typed.
+    // The flight is stored before anything is typed.
     const takeOff = () => this.#edit((slot) => turnBegun(slot, send, flightOf(send)))
     const agent = announceTurns(this.#open(slot), takeOff)
     this.#sending = send
@@ -223,7 +223,7 @@ export class SlotRunner {
     }
   }
 
-  /** Hands the prompts that came during the turn to the agent; with a signal it waits for one. */
+  /** Gives the agent the prompts that came during the turn; with a signal, waits for one. */
   async #typed(until?: AbortSignal): Promise<string[]> {
     let texts: string[] = []
     const take = () =>
@@ -277,11 +277,11 @@ export class SlotRunner {
     await this.#settle(undefined, { last: defined({ turn, by: seen?.by }), artifact })
   }
 
-  /** Keeps the envelope of a worker, and ends it unless it was sent another prompt meanwhile. */
+  /** Stores the envelope of a worker, and ends the worker unless it got another prompt in the meantime. */
   async #handOver(work: WorkerTurn, turn: string, outcome: Outcome): Promise<void> {
     const slot = await this.#edit((slot) => (this.#stop.signal.aborted ? slot : closeMessages(slot)))
     const over = slot?.worker?.landed === true || this.#stop.signal.aborted
-    // Nothing of the worker may change files any more while its work is brought back.
+    // No process of the worker may change files while its work is joined into the project.
     if (over) await this.#close()
     const envelope = await work.end(outcome, this.#blobs, over ? this.#stop.signal : undefined)
     const last: LastTurn = outcome.ok ? { turn } : { turn, failure: outcome.failure }
@@ -295,10 +295,10 @@ export class SlotRunner {
     await this.#end(outcome.ok ? 'exited' : 'failed', outcome.ok ? 'done' : outcome.failure.message)
   }
 
-  /** Notes that the agent is ready or its turn is over; an agent that failed and has no terminal has exited. */
+  /** Notes that the agent is ready or its turn is over; an agent that failed and has no terminal counts as exited. */
   async #settle(failure: Failure | undefined, result: TurnResult = {}): Promise<void> {
     const slot = await this.#edit((slot) =>
-      // The state of an agent that is being killed changes once, when it has exited.
+      // The state of an agent that is being killed changes only once, when it has exited.
       this.#stop.signal.aborted ? { ...slot, ...result } : settleSlot(slot, result, failure?.message),
     )
     if (!slot || this.#stop.signal.aborted) return
@@ -311,7 +311,7 @@ export class SlotRunner {
     return terminal && this.#parts.find(terminal.id)
   }
 
-  /** Whether the agent has its terminal, which is watched from then on. */
+  /** Whether the agent has its terminal, which is watched from now on. */
   async #lives(slot: Slot): Promise<boolean> {
     const terminal = this.#agent?.terminal ?? (await this.#find(slot))
     if (!terminal) return this.#used
@@ -320,7 +320,7 @@ export class SlotRunner {
     if (this.#fresh) this.#parts.opened?.(slot)
     this.#fresh = false
     await this.#retitle(slot)
-    // The runner is nudged, so that it need not wait here.
+    // The exit nudges the runner, so this does not wait.
     void terminal.exited.then((exit) => {
       this.#exit = exit
       this.nudge()
@@ -344,7 +344,7 @@ export class SlotRunner {
     await terminal?.retitle(titleOf(slot), slot.state === 'asking').catch(() => {})
   }
 
-  /** Closes the agent, once; its last screen is kept before its terminal is closed. */
+  /** Closes the agent, once; its last screen is stored before its terminal is closed. */
   #close(): Promise<Ref | undefined> {
     return (this.#closing ??= (async () => {
       const screen = await lastScreen(this.#agent?.terminal ?? this.#watched, this.#blobs).catch(() => undefined)

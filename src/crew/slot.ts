@@ -11,15 +11,15 @@ export const slotStates = ['held', 'starting', 'busy', 'idle', 'asking', 'exited
 
 export type SlotState = (typeof slotStates)[number]
 
-/** A prompt that is to be sent to an agent. Its id is that of its turn, by which a later process knows whether the turn had begun. */
+/** A prompt for an agent. Its id is that of its turn, by which a later process knows whether the turn had begun. */
 export type Send = { id: string; text: string }
 
-/** A turn under way. It is kept before its prompt is typed, so that no prompt is typed twice. */
+/** A running turn. It is stored before its prompt is typed, so that no prompt is typed twice. */
 export type Flight = {
   turn: string
   /** The mark in the prompt, by which the prompt is found on the screen. */
   mark: string
-  /** Whether the agent has been seen at work on the turn. */
+  /** Whether the agent was seen working on the turn. */
   taken?: true
 }
 
@@ -43,7 +43,7 @@ type SlotBase = {
   allowed?: Leash
   model?: string
   mode?: 'window' | 'pane'
-  /** The folder of the walled agent that spawned this one; this one's own wall allows no more. */
+  /** The folder of the walled agent that spawned this one, whose own wall allows no more than that. */
   within?: string
   /** The PATH of the process that spawned the agent, which need not be the one that runs it. */
   path?: string
@@ -51,9 +51,9 @@ type SlotBase = {
   needs: number[]
   /** How long the slot waits for the slots that it needs, in ms. */
   patience: number
-  /** When the slot came into its present state. */
+  /** When the present state of the slot began. */
   since: number
-  /** The process that runs the slot; without one, the next keeper takes it. */
+  /** The process that runs the slot; without one, the next keeper takes the slot. */
   owner?: string
   session: string
   /** The key by which the agent's own memory is resumed. */
@@ -61,7 +61,7 @@ type SlotBase = {
   last?: LastTurn
   artifact?: Artifact
   worktree?: Worktree
-  /** Set if a coordinator sent the agent: it has one task, and finishes with its handoff. */
+  /** Set if a coordinator sent the agent: it has one task, and ends with its handoff. */
   worker?: Worker
 }
 
@@ -85,16 +85,16 @@ export type WorkingSlot = Living & NoAsks & NoReason & { state: 'busy'; flight: 
 /** A slot that is about to get the first prompt of its queue. */
 export type QueuedSlot = Living & NoFlight & NoAsks & NoReason & { state: 'busy'; queue: [Send, ...Send[]] }
 export type IdleSlot = Living & NoFlight & NoAsks & NoReason & { state: 'idle'; queue: [] }
-/** A slot whose agent asks a person something: during a turn, or while the agent starts. */
+/** A slot whose agent asks a person a question: during a turn, or while the agent starts. */
 export type AskingSlot = Living &
   NoReason & { state: 'asking'; asks: [SlotQuestion, ...SlotQuestion[]]; flight?: Flight }
-/** A slot whose last turn failed; the agent still lives and can be sent another prompt. */
+/** A slot whose last turn failed; its agent is alive and can get another prompt. */
 export type FailedSlot = Living & NoFlight & NoAsks & { state: 'failed'; why: string }
 
-/** A slot whose agent lives or has yet to start. */
+/** A slot whose agent is alive or has yet to start. */
 export type LivingSlot = HeldSlot | StartingSlot | WorkingSlot | QueuedSlot | IdleSlot | AskingSlot | FailedSlot
 
-/** A slot whose agent has exited; `screen` is what its terminal showed last. */
+/** A slot whose agent has exited; `screen` is the last screen of its terminal. */
 export type GoneSlot = SlotBase &
   NoFlight &
   NoAsks & {
@@ -116,12 +116,12 @@ export type Slots = { next: number; slots: Record<string, Slot> }
 
 export const noSlots: Slots = { next: 1, slots: {} }
 
-/** An error that the caller can do something about; its message is shown as it is. */
+/** An error that the caller can correct; its message is shown unchanged. */
 export class CrewError extends Error {
   override name = 'CrewError'
 }
 
-/** The error of a call that may succeed later, without anything that the caller does. */
+/** The error of a call that may succeed later, even if the caller does nothing. */
 export class EarlyError extends CrewError {}
 
 export const allOf = ({ slots }: Slots): Slot[] => Object.values(slots).sort((a, b) => a.id - b.id)
@@ -135,17 +135,17 @@ export function isLiving(slot: Slot): slot is LivingSlot {
   return slot.terminal !== undefined
 }
 
-/** Whether a living slot needs a keeper now; an idle one needs none until it is sent a prompt. */
+/** Whether a living slot needs a keeper now; an idle one needs none until it gets a prompt. */
 export function needsKeeper({ state, queue, wish }: LivingSlot): boolean {
   return (state !== 'idle' && state !== 'failed') || queue.length > 0 || wish !== undefined
 }
 
-/** The turn of the last prompt that a slot was sent, whether or not it was answered. */
+/** The turn of the last prompt that a slot got, whether or not it was answered. */
 export function askedTurn({ queue, flight, last }: Slot): string | undefined {
   return queue.at(-1)?.id ?? flight?.turn ?? last?.turn
 }
 
-/** Whether an agent may still answer its last prompt by itself, or after a person answered its question. */
+/** Whether an agent may still answer its last prompt, by itself or after a person has answered its question. */
 export function mayAnswer({ state }: Pick<Slot, 'state'>): boolean {
   return state === 'held' || state === 'starting' || state === 'busy' || state === 'asking'
 }
@@ -165,12 +165,12 @@ export function stateWords({ state, why, needs }: Pick<Slot, 'state' | 'why' | '
   return `${state}${why ? ` (${why})` : ''}`
 }
 
-/** The result of a kill, for a person; a worktree that stays is named in `why`. */
+/** The result of a kill, for a person; `why` names a worktree that stays. */
 export function killedWords(slot: Slot, killed: boolean): string {
   return killed ? `${nameOf(slot.id)}: ${stateWords(slot)}` : `${nameOf(slot.id)} had already stopped`
 }
 
-/** A slot as others wait for it; one that exited after its answer counts as done. */
+/** The state of a slot for the slots that wait for it; one that exited after its answer counts as done. */
 export function workOf(slot: Slot): WorkItem {
   const work = { id: nameOf(slot.id), needs: slot.needs.map(nameOf) }
   const answered = slot.last !== undefined && slot.last.failure === undefined
@@ -183,7 +183,7 @@ export function worksOf(slots: Slots): Map<string, WorkItem> {
   return new Map(allOf(slots).map((slot) => [nameOf(slot.id), workOf(slot)]))
 }
 
-/** A slot as it is stored: its fields may disagree with its state. */
+/** A slot as it is stored, possibly with fields that contradict its state. */
 export type StoredSlot = SlotBase & {
   state: SlotState
   why?: string
@@ -195,13 +195,13 @@ export type StoredSlot = SlotBase & {
   screen?: Ref
 }
 
-/** Reads the stored slots of a workspace. */
+/** Parses the stored slots of a workspace. */
 export function parseSlots(stored: unknown): Slots {
   const { next, slots } = stored as { next: number; slots: Record<string, StoredSlot> }
   return { next, slots: Object.fromEntries(Object.entries(slots).map(([id, slot]) => [id, parseSlot(slot)])) }
 }
 
-/** Gives a stored slot the state that its fields agree with: an older termaite could be killed between two changes. */
+/** Gives a stored slot a state that fits its fields: an older termaite could be killed between two changes. */
 export function parseSlot(stored: StoredSlot): Slot {
   const { state, why = '', flight, asks = [], terminal, wish, queue = [], screen, ...base } = stored
   if (state === 'exited' || (state === 'failed' && !terminal))

@@ -27,17 +27,17 @@ export type Spawn = {
   dependsOnTimeoutMs?: number
   /** Whether the agent works in a worktree of its own; a text is the worktree's name. */
   worktree?: boolean | string
-  /** Makes the agent a worker. Beyond the limits of the crew a worker is held, while another agent is refused. */
+  /** Makes the agent a worker. Beyond the crew's limits a worker is held, while another agent is refused. */
   worker?: Worker
 }
 
 /** How long a slot waits for its dependencies by default. */
 const defaultPatienceMs = 300_000
 
-/** The longest task in a list. */
+/** The longest task text in a list. */
 const listedLength = 300
 
-/** Adds a slot; throws a CrewError when it could never run. */
+/** Adds a slot; throws a CrewError if it could never run. */
 export function withSlot(now: Slots, spawn: Spawn, parts: CrewParts, elsewhere: number): Slots {
   const { clock, owner, isKeeper } = parts
   refuseUnknown(spawn.agent, parts)
@@ -78,7 +78,7 @@ export function withSlot(now: Slots, spawn: Spawn, parts: CrewParts, elsewhere: 
   return starts ? { ...slots, slots: { ...slots.slots, [id]: startSlot(slot, at) } } : slots
 }
 
-/** A client chooses these texts, and they become words of a command line. */
+/** A client chooses these texts, and they become arguments of a command line. */
 function refuseFlag(field: string, value: string | undefined): void {
   const why = value === undefined ? undefined : valueFault(value)
   if (why !== undefined) throw new CrewError(`${field}: ${JSON.stringify(value)} ${why}.`)
@@ -104,7 +104,7 @@ function refuseUnknown(agent: string, { names: all, lacks }: CrewParts): void {
   throw new CrewError(`there is no agent "${agent}"${near ? `; did you mean "${near}"?` : `: ${known}.`}`)
 }
 
-/** Whether one more agent may be at work. Agents that are held do not count: they use nothing yet. */
+/** Whether one more agent may work. Held agents do not count, because they use nothing yet. */
 export function hasRoom(now: Slots, { perWorkspace, total }: CrewParts['limits'], elsewhere: number): boolean {
   const here = allOf(now).filter((slot) => isLiving(slot) && slot.state !== 'held').length
   return here < perWorkspace && here + elsewhere < total

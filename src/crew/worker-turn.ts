@@ -33,11 +33,11 @@ export class WorkerTurn {
     const shared = host?.budget ?? noBudget
     const raise = 'the steps that the worker was spawned with'
     this.budget = worker.steps === undefined ? shared : withSteps(shared, worker.steps, raise)
-    // Some agents show nothing until they have their answer, so termaite reports at once that the worker has begun.
+    // Some agents show nothing before their answer, so termaite reports at once that the worker has begun.
     host?.seen(slot, workerState(slot, 'starting'))
     const late = new AbortController()
     this.late = host?.over ? AbortSignal.any([late.signal, host.over]) : late.signal
-    // The timer need not be awaited: it only aborts a turn that is still under way.
+    // The timer is not awaited: it only aborts a turn that is still running.
     void clock.sleep(worker.minutes * 60_000, this.#over.signal).then(() => {
       if (!this.#over.signal.aborted) late.abort()
     })
@@ -50,8 +50,8 @@ export class WorkerTurn {
   }
 
   /**
-   * Makes and keeps the envelope; nobody learns of it before it is kept. With a signal the worker is over, and its work is brought back;
-   * the signal aborts if the worker is stopped meanwhile.
+   * Makes and stores the envelope; nobody sees it before it is stored. With a signal, the worker is over and its work is joined into the
+   * project; the signal aborts if the worker is stopped meanwhile.
    */
   async end(outcome: Outcome, blobs: Blobs, over?: AbortSignal): Promise<Ref> {
     this.#over.abort()
@@ -71,13 +71,13 @@ export class WorkerTurn {
     return kept
   }
 
-  /** Stops the timer of a turn that did not finish here. */
+  /** Stops the timer of a turn that did not end here. */
   leave(): void {
     this.#over.abort()
   }
 }
 
-/** The state of a worker as a screen shows it, from its spawn on. */
+/** The state of a worker in the form for a screen, from its spawn on. */
 export function workerState(
   { state, worker }: WorkerSlot,
   now: 'held' | 'starting' = state === 'held' ? 'held' : 'starting',
@@ -111,13 +111,13 @@ async function settleTurn(
 
 /**
  * The envelope of a worker whose turn did not end here: it failed before its turn, was stopped, or was lost with its process. `words` is
- * the last text that it wrote, and `calls` are those that it made.
+ * the last text that it wrote, and `calls` are the calls that it made.
  */
 export function endedEnvelope(slot: WorkerSlot, outcome: Outcome, words = '', calls: readonly string[] = []): Envelope {
   const envelope = { ...signature(slot), ...handoffOf(outcome, words, calls) }
   const copy = slot.worker.apart?.path
   if (copy === undefined) return envelope
-  const risk = `What it changed is only in its copy of the project, ${copy}, which is kept for a day if anything was changed there.`
+  const risk = `Its changes are only in its copy of the project, ${copy}, which is kept for a day if anything was changed there.`
   const status = envelope.status === 'completed' ? 'partial' : envelope.status
   return { ...envelope, copy, unresolved_risks: [...envelope.unresolved_risks, risk], status }
 }

@@ -6,13 +6,13 @@ export const roles = ['explorer', 'implementer', 'verifier', 'summarizer'] as co
 
 export type Role = (typeof roles)[number]
 
-/** The place of a worker's run: unseen, or in a terminal that a person can watch. */
+/** Where a worker runs: in the background, or in a terminal that a person can watch. */
 export type WorkerSite = 'background' | 'terminal'
 
-/** A message of a worker to its coordinator while it works. */
+/** A message from a worker to its coordinator during the work. */
 type WorkerNotice = { status: string; summary: string; final_response?: string }
 
-/** The folder that a worker works in; `told` is added to its task. */
+/** The folder that a worker works in; `told` is appended to its task. */
 export type WorkerPlace = { cwd: string; path: string; told: string }
 
 /** The facts that make a slot a worker: a coordinator sent it with one task, and it ends with its handoff. */
@@ -24,30 +24,33 @@ export type Worker = {
   turn: string
   /** The files and folders that the worker may change, relative to the project. */
   scope?: string[]
-  /** How many steps the worker's turn may have; another program's agent, and one in a terminal, has only its minutes. */
+  /** How many steps the worker's turn may have; an agent of another program, and an agent in a terminal, is only limited in minutes. */
   steps?: number
   minutes: number
   /** The model of the worker's agent; missing if only the agent's own program knows it. */
   model?: string
-  /** Set for a worker in a copy of the project; `path` is the folder of the copy, once it is made. `asked`: the coordinator wanted a copy. */
+  /**
+   * Set for a worker in a copy of the project; `path` is the folder of the copy, once it is made. `asked`: the coordinator asked for a
+   * copy.
+   */
   apart?: { path?: string; asked?: true }
-  /** Set once the worker's turn is over and its work is being brought back: it is sent no more messages. */
+  /** Set once the worker's turn is over and its work is being joined into the project: it gets no more messages. */
   landed?: true
   notices?: WorkerNotice[]
-  /** The envelope with the worker's handoff; kept before anybody learns of it. */
+  /** The envelope with the worker's handoff; it is stored before anybody sees it. */
   envelope?: Ref
   /** Whether the coordinator has read the envelope. */
   heard?: true
-  /** Set if the process of the turn that sent the worker died before its answer: `turn` is then the turn that took the worker over. */
+  /** Set if the process of the turn that sent the worker died before its answer: `turn` is then the turn that took over the worker. */
   lost?: true
   /** How the turn that sent the worker closed; unset while it runs, and if its process died. */
   closed?: 'answered' | 'cancelled'
 }
 
 /**
- * A handoff with the worker, the agent and the model that it came from. Its changed paths are measured. `outside`: those that the
- * task did not allow. `not_merged`: those that are only in the `copy` of the project, which is kept. `checks`: what the tests and the
- * build of the project said after the changes were brought in.
+ * A handoff with the worker, the agent and the model that it came from. Its changed paths are measured. `outside`: paths that the task
+ * did not allow. `not_merged`: paths that are only in the `copy` of the project, which is kept. `checks`: the results of the project's
+ * tests and build after the changes were joined.
  */
 export type Envelope = Handoff & {
   worker: string
@@ -69,25 +72,25 @@ export const usualMinutes = 20
 
 export const workerId = (slot: number): string => `worker_${slot}`
 
-/** The name under which a worker is shown, in its rows and in the questions that it asks. */
+/** The name of a worker in its rows and in the questions that it asks. */
 export const workerRole = ({ id, worker }: { id: number; worker: Pick<Worker, 'role'> }): string =>
   `${workerId(id)} ${worker.role}`
 
-/** The slot of a worker's id; undefined if the text is not such an id. */
+/** The slot that a worker's id names; undefined if the text is not such an id. */
 export function slotOf(id: string): number | undefined {
   const number = /^(?:worker_)?(\d{1,9})$/.exec(id.trim())?.[1]
   return number === undefined ? undefined : Number(number)
 }
 
 type RoleRow = {
-  /** The purpose of the role, in the words of a list. */
+  /** The purpose of the role, as a list of tasks. */
   for: string
   /** The instructions that every worker of the role gets. */
   told: string
   limits: SeatLimits
   /**
-   * Whether the role runs commands without changing files. The sandbox of our own agent enforces that. An agent of another program may have
-   * no commands at all if it only reads, so it runs them in a copy, whose changes stay behind.
+   * Whether the role runs commands without changing files. The sandbox of our own agent enforces that. An agent of another program may
+   * have no commands at all while it only reads, so it runs them in a copy whose changes are discarded.
    */
   runsInCopy?: true
 }
@@ -136,7 +139,7 @@ export function workerPrompt(
   ].join('\n\n')
 }
 
-/** Tells a worker its limits, so that it hands over what it has before they end its work. */
+/** Tells a worker its limits, so that it returns its results before the limits end its work. */
 function limitWords(steps: number | undefined, minutes: number): string {
   const time = minutes === 1 ? '1 minute' : `${minutes} minutes`
   const most = steps === undefined ? time : `${steps} steps, which are answers with or without calls, and ${time}`

@@ -43,12 +43,22 @@ export class CommandRunner {
   }
 
   async #run(command: Command, args: string, signal: AbortSignal): Promise<void> {
-    const say: Audience['say'] = (text, how) => this.#parts.audience.say(text, how)
+    const { audience, clock } = this.#parts
+    const say: Audience['say'] = (text, how) => audience.say(text, how)
+    const of = newId(clock.now())
+    let isShown = false
+    const progress = (words: string) => {
+      isShown = true
+      // A slow screen must not delay the command.
+      void audience.tell({ type: 'progress', of, words })
+    }
     try {
       if (!this.screen) throw new Error(`/${command.name} needs a screen`)
-      await command.run(args, { say, ask: unkeptAsk(this.#parts), signal, screen: this.screen })
+      await command.run(args, { say, ask: unkeptAsk(this.#parts), progress, signal, screen: this.screen })
     } catch (error) {
       if (!signal.aborted) say(messageOf(error), 'error')
+    } finally {
+      if (isShown) void audience.tell({ type: 'progress', of })
     }
   }
 }

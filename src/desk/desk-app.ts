@@ -15,7 +15,7 @@ import { fallbackNative, withFallback } from '../people/offers/fallback-agent.ts
 import { openSession } from '../home/project.ts'
 import { openRoster } from '../turn/roster.ts'
 import { loosestLeash } from '../settings/enabled-agents.ts'
-import { withModel } from '../settings/agent-settings.ts'
+import { withChoice } from '../settings/agent-settings.ts'
 import { inMode } from '../settings/work-mode.ts'
 import { HistoryPages } from './history-pages.ts'
 
@@ -117,8 +117,9 @@ export class DeskApp {
     this.#use()
   }
 
-  setModel(agent: string, choice: ModelChoice): void {
-    this.#said.models.set(agent, choice)
+  setModel(agent: string, choice: ModelChoice | undefined): void {
+    if (choice) this.#said.models.set(agent, choice)
+    else this.#said.models.delete(agent)
     this.#use()
   }
 
@@ -149,7 +150,7 @@ export class DeskApp {
   #use(mode = this.app.mode, read = this.#read): void {
     const { leash = read.leash, strategy = read.rotationStrategy, models } = this.#said
     const agents = read.agents
-      .map((agent) => (agent.kind === 'native' ? withModel(agent, models.get(agent.name)) : agent))
+      .map((agent) => withChoice(agent, models.get(agent.name)))
       .map((agent) => (this.#said.leash ? { ...agent, leash } : agent))
     const said = { ...read, leash, agents, rotationStrategy: strategy }
     const needed = mode !== 'chat' && !agents.some(({ kind }) => kind === 'native')

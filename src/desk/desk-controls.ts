@@ -36,8 +36,8 @@ export interface DeskControls {
   setLeash(leash: Leash): void
   /** Sets the thinking framework for this project from now on. */
   setThinking(how: Thinking): Promise<void>
-  /** Sets a native agent's model until this process ends. */
-  setModel(agent: string, choice: ModelChoice): void
+  /** Sets an agent's model and effort until this process ends; undefined returns to those of the settings. */
+  setModel(agent: string, choice: ModelChoice | undefined): void
   /** Returns warnings to show. Throws a UsageError when no agent could work in that mode. */
   setMode(mode: WorkMode): Promise<string[]>
   /** Returns to the mode that was active before plan mode. */
@@ -60,6 +60,8 @@ export interface DeskControls {
   inside(): InnerWorks
   /** Sends the command that somebody waits for to the background. Returns false if none is running. */
   moveToBackground(): boolean
+  /** Has work done when the desk closes. */
+  atEnd(work: () => Promise<void>): void
   /** The last answer of the conversation, as the screen shows it. */
   lastAnswer(): Promise<string | undefined>
 }
@@ -74,6 +76,7 @@ type DeskControlsParts = {
   /** Runs a switch to another session, and shows that session afterwards. */
   moving(move: () => Promise<void>): Promise<void>
   send(prompt: string, terms?: CommandTerms): void
+  atEnd(work: () => Promise<void>): void
 }
 
 const atWork = 'a turn is running. Cancel it first (Esc), or wait for its end.'
@@ -89,6 +92,10 @@ export class LiveDeskControls implements DeskControls {
   app = (): App => this.#parts.deskApp.app
 
   standing = (): Standing => this.#parts.status.now
+
+  atEnd(work: () => Promise<void>): void {
+    this.#parts.atEnd(work)
+  }
 
   jobs = () => this.#parts.turns.jobs
 
@@ -134,7 +141,7 @@ export class LiveDeskControls implements DeskControls {
     await this.#parts.status.stand()
   }
 
-  setModel(agent: string, choice: ModelChoice): void {
+  setModel(agent: string, choice: ModelChoice | undefined): void {
     this.#parts.deskApp.setModel(agent, choice)
     this.#showStatus()
   }

@@ -23,6 +23,7 @@ import { LiveDeskControls } from './desk-controls.ts'
 import { DeskStatus } from './desk-status.ts'
 import { PromptQueue } from '../turn/prompt-queue.ts'
 import { FollowUpCards } from './follow-up-cards.ts'
+import { Foresight } from './foresight.ts'
 import { PromptSender } from './prompt-sender.ts'
 import { ProjectSources } from './project-sources.ts'
 import { TypedCommands } from './typed-commands.ts'
@@ -36,6 +37,8 @@ const firstPage = 200
 type DeskWords = {
   commands(controls: DeskControls, warn: (words: string) => void, changed: () => void): CommandList
   firstStart(controls: DeskControls): Command
+  /** The same at the start of a screen that says by itself what to do without an agent. */
+  guidedStart?(controls: DeskControls): Command
   /** The command that changes the leash when a key is pressed. */
   leashKey(controls: DeskControls): Command
   /** The turns of all desks of this process, which share one socket. */
@@ -48,6 +51,7 @@ export class ProjectDesk implements ChatDesk {
   readonly controls: DeskControls
   readonly sources: PromptSources
   #leashKey: Command
+  #guidedStart: Command | undefined
   #warnings: string[]
   #deskApp: DeskApp
   #audience = new Audience()
@@ -69,10 +73,13 @@ export class ProjectDesk implements ChatDesk {
   #commandRunner: CommandRunner
   #followUps: FollowUpCards
   #sender: PromptSender
+  #foresight: Foresight
   #typed: TypedCommands
   #started: Promise<void> | undefined
   #greeted = false
   #firstPage: Page = { entries: [], more: false, through: -1 }
+  /** The work of commands that is left for the end of the desk. */
+  #ends: (() => Promise<void>)[] = []
   #closed = new AbortController()
   /** The start of the MCP servers. It must be complete before they are closed. */
   #opening: Promise<unknown> | undefined
@@ -88,6 +95,7 @@ export class ProjectDesk implements ChatDesk {
       queue,
       seen: (event) => this.#status.see(event),
       over: (seen, prompt) => this.#over(seen, prompt),
+      foreseen: () => this.#foresight.settled(),
       giveBack: (prompt) => this.#commandRunner.screen?.fill(prompt),
       ...(words.turns ? { turns: words.turns } : {}),
     })
@@ -96,13 +104,22 @@ export class ProjectDesk implements ChatDesk {
       aimed: () => this.#turns.aimed,
       stays: () => this.#turns.stays,
       waiting: () => this.#waiting.now,
-      told: (standing) => audience.tell({ type: 'standing', standing }),
+      told: (standing) => {
+        this.#foresight.changed()
+        return audience.tell({ type: 'standing', standing })
+      },
     })
     this.#others = new OtherProcesses({
       app: this.app,
       audience,
       seen: (event) => this.#status.see(event),
       over: () => this.#overElsewhere(),
+    })
+    this.#foresight = new Foresight({
+      app: this.app,
+      next: (typed) => this.#status.nextFor(typed) ?? this.#status.now.next,
+      aimed: () => this.#turns.aimed,
+      busy: () => deskApp.nobody || this.#turns.busy || this.#others.busy || this.#others.isMeeting,
     })
     this.#commandRunner = new CommandRunner({
       audience,
@@ -119,11 +136,13 @@ export class ProjectDesk implements ChatDesk {
       turns: this.#turns,
       status: this.#status,
       moving: (move) => this.#move(move),
+      atEnd: (work) => this.#ends.push(work),
       send: (prompt, terms) => {
         if (terms) this.#turns.setTerms(prompt, terms)
         this.#send(prompt)
       },
     })
+    this.#guidedStart = words.guidedStart?.(this.controls)
     this.#leashKey = words.leashKey(this.controls)
     this.#followUps = new FollowUpCards({ controls: this.controls, runner: this.#commandRunner })
     this.#warnings = [...this.app().settings.warnings, ...this.app().warnings]
@@ -174,6 +193,10 @@ export class ProjectDesk implements ChatDesk {
 
   changesOf(turns: readonly string[]) {
     return changesOf(this.app(), turns)
+  }
+
+  typed(text: string): void {
+    this.#foresight.typed(text)
   }
 
   submit(text: string): void {
@@ -273,15 +296,17 @@ export class ProjectDesk implements ChatDesk {
     this.#waiting.close()
     this.#status.close()
     this.#others.close()
+    const foreseen = this.#foresight.close()
     await this.#commandRunner.close()
+    const ending = Promise.all(this.#ends.map((end) => end()))
     this.#audience.close()
     const { native, snapshots, warm } = this.app()
     snapshots.stop()
     await this.#opening
     await leaveSession(native, 'prompt_input_exit')
     // A turn that was cancelled has given its process back by then.
-    const closed = this.#turns.close().then(() => warm?.close())
-    await Promise.all([closed, closeNative(native)])
+    const closed = Promise.all([this.#turns.close(), foreseen]).then(() => warm?.close())
+    await Promise.all([closed, closeNative(native), ending])
   }
 
   /** Sends the first page, the status, warnings and the greeting. */
@@ -302,7 +327,7 @@ export class ProjectDesk implements ChatDesk {
     if (lines.length > 0) this.#say(lines.join('\n'))
     // The servers start after the first screen, so that the first turn and the first completion find them ready.
     this.#openServers()
-    if (this.#deskApp.nobody) await this.#sender.setUp()
+    if (this.#deskApp.nobody) await this.#sender.setUp(this.#guidedStart)
   }
 
   /** Starts the MCP servers, if an agent of ours would start them anyway. */
@@ -353,6 +378,8 @@ export class ProjectDesk implements ChatDesk {
     if (this.app().native.state.trust.given) await this.#takeTrust()
     await this.#status.refresh()
     this.#followUps.after(seen)
+    // A prompt that was typed meanwhile can be prepared once the turn is over.
+    void this.#turns.idle().then(() => this.#foresight.changed())
     // The turn may have written a command file; nothing waits for the new list.
     void this.#typed.look()
   }

@@ -43,10 +43,10 @@ export class PromptSender {
   }
 
   /** Runs the setup if no agent is configured. If all agents are disabled, it only reports that. */
-  async setUp(): Promise<void> {
-    const { deskApp, runner, firstStart, say } = this.#parts
+  async setUp(start = this.#parts.firstStart): Promise<void> {
+    const { deskApp, runner, say } = this.#parts
     const { settings } = deskApp.app
-    if (settings.agents.length === 0) await runner.run(firstStart, '')
+    if (settings.agents.length === 0) await runner.run(start, '')
     else say(noAgentWords(settings, atDesk), 'error')
   }
 

@@ -32,6 +32,8 @@ type SetupWorld = Person & {
   clock: Clock
   sources?: Sources
   wall?: Wall
+  /** Whether the screen itself says what to do when nothing is found. */
+  guided?: boolean
   /** Whether a person answers: only then may things that they set up for other CLIs be taken into use. */
   attended?: boolean
 }
@@ -42,7 +44,7 @@ export async function runSetup(world: SetupWorld): Promise<'written' | 'nothing 
   const clis = installedProfiles(world).map((profile) => cliOffer(profile, env))
   const found = [...clis, ...(await nativeOffers(sources, env))]
   if (found.length === 0) {
-    world.say(nothingWords(), 'error')
+    if (!world.guided) world.say(nothingWords(), 'error')
     return 'nothing found'
   }
   const known = await knownSettings(world.home)

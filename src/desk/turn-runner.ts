@@ -28,6 +28,8 @@ type TurnRunnerParts = {
   seen(event: Event): void
   /** Called when a turn is over; another may begin right after. */
   over(seen: TurnSummary, prompt: string): Promise<void>
+  /** Resolves when nothing is being started ahead of the turn. */
+  foreseen(): Promise<void>
   /** Puts a prompt that could not be saved back into the input. */
   giveBack(prompt: string): void
   /** The turns of all desks of this process, which share one socket; if omitted, this desk has its own. */
@@ -269,6 +271,7 @@ export class TurnRunner {
     const { prompt, files } = await attached(typed)
     await waits('reading the conversation')
     await prepareTurn(app, { signal, say, waits: waiting })
+    await this.#parts.foreseen()
     const terms = this.#terms.get(typed)
     this.#terms.delete(typed)
     const seen = new TurnSummary(app.io.clock)

@@ -40,6 +40,13 @@ export const homeTable: readonly HomeRow[] = [
     format: text,
     made: true,
   },
+  {
+    path: 'hub.log',
+    name: /^hub\.log$/,
+    what: 'the messages of the hub that a chat started',
+    format: text,
+    made: true,
+  },
   { path: 'hub.key', name: /^hub\.key$/, what: 'the key to the hub', format: text, made: true },
   { path: 'hub-<hash>.key', name: /^hub-\w+\.key$/, what: 'the key to another hub', format: text },
   {

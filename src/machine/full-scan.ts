@@ -6,15 +6,15 @@ import { quickScan, programOf } from './quick-scan.ts'
 import { programs } from './known-programs.ts'
 import { Probes } from './probes.ts'
 
-/** `settled` resolves when no program of the scan runs any more; the facts come earlier than the end of a program that hangs. */
+/** `settled` resolves when no program of the scan runs any more; the facts are ready before a hanging program has exited. */
 type Scan = { spec: SystemSpec; settled: Promise<void> }
 
-/** Scans the machine: the quick scan, and the versions that its programs print, asked in parallel. */
+/** Scans the machine: a quick scan, and the versions that its programs print, read in parallel. */
 export async function fullScan(parts: Surroundings & ProbeParts): Promise<Scan> {
   const probes = new Probes(parts)
   const seen = await quickScan(parts)
   const { spec } = seen
-  // The runtimes first: they take longest and matter most.
+  // The runtimes come first: they take longest and matter most.
   const [runtimes, sudo, os, shell, binaries] = await Promise.all([
     runtimesOf(seen, probes),
     spec.sudoAvailable || maySudo(seen, probes),
@@ -33,7 +33,9 @@ async function runtimesOf({ spec, found }: QuickScan, probes: Probes): Promise<S
   return Object.fromEntries((await Promise.all(rows)).flat())
 }
 
-/** How each runtime is asked for its version. The shim of a version manager without an installed version fails, and then there is no runtime. */
+/**
+ * How to find each runtime's version. If a version manager's shim has no installed version, it fails, and the runtime counts as missing.
+ */
 const questions: Record<Runtime, (probes: Probes, path: string) => Promise<object | undefined>> = {
   node: (probes, path) => versionSaid(probes, path, '--version'),
   python: pythonSaid,
@@ -86,7 +88,7 @@ async function versionsOf({ binaries }: SystemSpec, probes: Probes): Promise<Sys
   return Object.fromEntries(await Promise.all(rows))
 }
 
-/** Returns a program's version: {} when it took too long, undefined when it failed. */
+/** Returns a program's version: {} if it took too long, undefined if it failed. */
 async function versionSaid(probes: Probes, path: string, ...how: string[]): Promise<{ version?: string } | undefined> {
   const said = await probes.ask(path, ...how)
   if (said !== undefined && said.code !== 0) return undefined

@@ -1,4 +1,4 @@
-/** Programs that change how a task is best done, each with the arguments that print its version, if that is cheap. */
+/** Programs that affect how a task is best done, each with the arguments that print its version, if that is fast. */
 export const programs: Readonly<Record<string, readonly string[] | undefined>> = {
   aws: undefined,
   bash: ['--version'],
@@ -69,7 +69,7 @@ export const packageManagers: Readonly<Record<string, string>> = {
   zypper: 'zypper',
 }
 
-/** The programs of each runtime, the preferred one first. */
+/** The programs of each runtime, preferred one first. */
 export const runtimePrograms = {
   node: ['node'],
   python: ['python3', 'python'],

@@ -1,7 +1,7 @@
 import type { SystemSpec } from '../core/profile/system-spec.ts'
 import { frameworkNames } from '../core/talk/framework.ts'
 
-/** Programs that almost every machine has: a model hears of them only if they are missing. */
+/** Programs that almost every machine has: a model is only informed of them if they are missing. */
 const usual = ['curl', 'git', 'make', 'perl', 'wget']
 
 /** Programs that agents often plan with: only these are listed as missing. */
@@ -10,7 +10,10 @@ const missed = ['docker', 'ffmpeg', 'google-chrome', 'libreoffice', 'pandoc', ..
 /** Programs that termaite itself uses and agents do not. */
 const ours = ['bwrap']
 
-/** Describes the machine in a few lines, each with its heading, without the programs of `untold`. The same machine always gets the same words. */
+/**
+ * Describes the machine in a few lines, each with its heading, without the programs in `untold`. The same machine always gets the same
+ * text.
+ */
 export function machineFacts(spec: SystemSpec, untold: readonly string[] = []): [name: string, words: string][] {
   const { os, shell, runtimes, binaries, packageManagers, sudoAvailable, network } = spec
   const missing = [...missed.filter((name) => !(name in binaries)), ...(runtimes.python ? [] : ['python'])]
@@ -37,7 +40,7 @@ function capabilities(spec: SystemSpec): string {
   return ['## System Capabilities', ...facts.filter((fact) => !expected.includes(fact))].join('\n')
 }
 
-/** Names the frameworks; the agent that chooses one learns more about each. */
+/** Lists only the names of the frameworks; the agent that chooses one gets more information about each. */
 const availableFrameworks = `## Available Frameworks\n${frameworkNames.join(', ')}`
 
 /** Returns the machine and the frameworks as a part of a prompt. */

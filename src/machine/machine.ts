@@ -6,15 +6,15 @@ import { messageOf } from '../base/error-message.ts'
 import { shortHash } from '../base/hash.ts'
 
 /**
- * The known facts of the machine. Without `scannedAt` they come from a quick scan. `asked` is when a person last requested a
- * scan: sessions that began before get the new facts.
+ * The known facts of the machine. Without `scannedAt` they come from a quick scan. `asked` is when a person last requested a scan:
+ * sessions that began earlier get the new facts.
  */
 export type Known = { spec: SystemSpec; scannedAt?: number; asked?: number; fresh: boolean }
 
-/** The result of a scan; `unkept` says why it could not be kept. */
+/** The result of a scan; `unkept` says why it could not be stored. */
 export type Scanned = { spec: SystemSpec; scannedAt: number; unkept?: string }
 
-/** The facts about this machine. They are kept for a day and then scanned again in the background. */
+/** The facts about this machine. They are stored for a day and then scanned again in the background. */
 export class Machine {
   #parts: Surroundings
   #doc: ReturnType<typeof specDoc>
@@ -29,7 +29,7 @@ export class Machine {
     this.#mark = markOf(host, parts.env.PATH)
   }
 
-  /** Returns the facts at once: the kept ones, however old, else a quick scan that starts no program. */
+  /** Returns the facts at once: the stored ones, however old, otherwise those of a quick scan that starts no program. */
   async known(): Promise<Known> {
     const kept = await this.#kept()
     const asked = kept?.asked === undefined ? {} : { asked: kept.asked }
@@ -41,7 +41,7 @@ export class Machine {
 
   /** Scans the machine; calls during a scan share it. `asked`: a person requested the scan, and sessions get its facts. */
   async scan(wish: { asked?: true; signal?: AbortSignal } = {}): Promise<Scanned> {
-    // A scan that began before the request may have missed what the person has just installed.
+    // A scan that began before the request may have missed programs that the person has just installed.
     if (wish.asked) await this.#scanning
     this.#scanning ??= this.#scan(wish).finally(() => (this.#scanning = undefined))
     return this.#scanning
@@ -67,13 +67,13 @@ export class Machine {
     }
   }
 
-  /** Reads the kept facts. An unreadable file counts as none: it can be made again. */
+  /** Reads the stored facts. An unreadable file counts as missing, because it can be made again. */
   async #kept(): Promise<KeptSpec | null> {
     return this.#doc.read().catch(() => null)
   }
 }
 
-/** Loads the quick scan only when nothing was kept. */
+/** Loads the quick scan only if no facts are stored. */
 async function seen(parts: Surroundings): Promise<SystemSpec> {
   const { quickScan } = await import('./quick-scan.ts')
   return (await quickScan(parts)).spec
@@ -84,7 +84,10 @@ const kept = (found: KeptSpec, asked: number | undefined): KeptSpec => ({
   asked,
 })
 
-/** The facts as they are kept. `of` identifies the machine and its PATH; `asked` is when a person last requested a scan. */
+/**
+ * The facts in the form in which they are stored. `of` identifies the machine and its PATH; `asked` is when a person last requested a
+ * scan.
+ */
 export type KeptSpec = { scannedAt: number; of: string; asked?: number; spec: SystemSpec }
 
 const day = 24 * 3_600_000

@@ -28,7 +28,7 @@ async function hasRoute(): Promise<boolean> {
   return four === undefined ? hasAddress() : leadsOut(four, six ?? '')
 }
 
-/** Says whether the kernel's tables have a default route that is not the loopback. */
+/** Whether the kernel's tables have a default route that is not the loopback. */
 export function leadsOut(four: string, six: string): boolean {
   const rows = (text: string) => text.split('\n').map((line) => line.trim().split(/\s+/))
   const out4 = rows(four).some(([device, to, , flags]) => to === '00000000' && device !== 'lo' && isUp(flags))

@@ -15,13 +15,13 @@ export type ProbeParts = {
   signal?: AbortSignal
 }
 
-/** How much of a program's output is kept; a version is short. */
+/** How many characters of a program's output are kept; a version is short. */
 const longest = 16_384
 
-/** How many programs run at once. Starting a process blocks this one for a moment, and the screen must be painted in between. */
+/** How many programs run at once. Starting a process blocks this one for a moment, and the screen must be drawn in between. */
 const lanes = 6
 
-/** Runs programs for their short answers: each in its own process group, a few at once, each no longer than its limit. */
+/** Runs programs for their short answers: each in its own process group, a few at once, each with a time limit. */
 export class Probes {
   #parts: ProbeParts
   #endings: Promise<unknown>[] = []
@@ -32,7 +32,7 @@ export class Probes {
     this.#parts = parts
   }
 
-  /** Returns what a program printed on both outputs; undefined when it could not start or took too long. */
+  /** Returns the output of a program from both streams; undefined if it could not start or took too long. */
   async ask(...argv: [string, ...string[]]): Promise<ProgramAnswer | undefined> {
     if (this.#free > 0) this.#free--
     else await new Promise<void>((go) => this.#waiting.push(go))
@@ -53,7 +53,7 @@ export class Probes {
   async #ask(argv: [string, ...string[]]): Promise<ProgramAnswer | undefined> {
     const { env, clock, limitMs = 1500, signal } = this.#parts
     if (signal?.aborted) return undefined
-    // Programs do not run in the project's folder: nothing from there may run or be loaded by a scan.
+    // Programs do not run in the project's folder: a scan must not run or load anything from there.
     const command = { argv, cwd: '/', env: { ...withoutGit(withoutModelKeys(env)), LC_ALL: 'C' }, clock }
     const run = await start(command).catch(() => undefined)
     if (!run) return undefined

@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { existsSync } from 'node:fs'
 
-/** How long a folder may take to be listed: one on a lost network share would never answer. */
+/** How long listing a folder may take: one on a lost network share would never answer. */
 const folderMs = 300
 
 /** Finds programs on the PATH, as a shell would. Folders that do not answer are skipped. */
@@ -14,7 +14,7 @@ export async function programsOn(
   platform: NodeJS.Platform = process.platform,
 ): Promise<Map<string, string>> {
   const endings = platform === 'win32' ? ['.exe', '.cmd'] : ['']
-  // Relative folders are skipped: what they hold depends on the working directory, and may be planted.
+  // Relative folders are skipped: their content depends on the working directory, and may be planted.
   const folders = [...new Set(path.split(delimiter))].filter((folder) => isAbsolute(folder))
   const listings = await Promise.all(folders.map((folder) => within(clock, readdir(folder))))
   const found = new Map<string, string>()
@@ -45,11 +45,11 @@ async function within(clock: Clock, names: Promise<string[]>): Promise<Set<strin
 
 async function isProgram(file: string): Promise<boolean> {
   const found = await stat(file).catch(() => undefined)
-  // Windows has no execute permission: the file's extension makes it a program.
+  // Windows has no execute permission: there, the extension makes a file a program.
   return found?.isFile() === true && (process.platform === 'win32' || (found.mode & 0o111) !== 0)
 }
 
-/** macOS has these programs in /usr/bin even when they are not installed; running one opens a dialog to install it. */
+/** macOS has these programs in /usr/bin even if they are not installed; running one opens a dialog to install it. */
 const tools = ['git', 'python3', 'gcc', 'clang', 'make', 'gdb'].map((name) => `/usr/bin/${name}`)
 
 const homes = ['/Library/Developer/CommandLineTools/usr/bin', '/Applications/Xcode.app']

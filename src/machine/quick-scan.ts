@@ -15,7 +15,7 @@ export type Surroundings = {
   root?: boolean
 }
 
-/** The facts that are found in a few milliseconds without starting a program, and the path of each program. */
+/** The facts that can be found in a few milliseconds without starting a program, and the path of each program. */
 export type QuickScan = { spec: SystemSpec; found: ReadonlyMap<string, string> }
 
 export async function quickScan({ env, clock, root = process.geteuid?.() === 0 }: Surroundings): Promise<QuickScan> {

@@ -5,8 +5,8 @@ type Spoken = Extract<ModelMessage, { role: 'assistant' }>
 type SpokenCall = Spoken['calls'][number]
 
 /**
- * A part of an answer as it is kept. Its text and calls are in the message: a text is only counted here, a call only named.
- * `cut`: the stream was cut here, and the model was asked to go on.
+ * A stored part of an answer. Its text and calls are in the message: here a text is only a number of characters, and a call only its
+ * name. `cut`: the stream was cut here, and the model was asked to continue.
  */
 type Kept = { text: number; more?: object } | { call: string; more?: object } | { item: object } | { cut: true }
 export type Kit = { of: string; pieces: Kept[] }
@@ -17,8 +17,8 @@ export type AnswerPart =
   | { type: 'item'; item: object }
 
 /**
- * Records the order of an answer's parts, with the data that only its provider can read (signatures, encrypted thoughts), so that
- * the answer is sent back exactly as it came.
+ * Records the order of an answer's parts, with the data that only its provider can read (signatures, encrypted thoughts), so that the
+ * answer is sent back exactly as it arrived.
  */
 export class AnswerParts {
   #of: string
@@ -42,7 +42,7 @@ export class AnswerParts {
     this.#pieces.push({ item })
   }
 
-  /** Returns the record, if it is needed: text followed by calls, without further data, can be put together without it. */
+  /** Returns the record, if it is needed: text followed by calls, without further data, can be reconstructed without it. */
   opaque(): { opaque?: unknown } {
     const texts = this.#pieces.findLastIndex((piece) => 'text' in piece)
     const plain = this.#pieces.every(
@@ -52,7 +52,7 @@ export class AnswerParts {
   }
 }
 
-/** Splits an answer into the parts in which its model gave it. An answer of another model is text followed by calls. */
+/** Splits an answer into its original parts. An answer of another model is text followed by calls. */
 export function answerPartsOf(message: Spoken, of: string): AnswerPart[] {
   const plain: AnswerPart[] = [
     ...(message.text === '' ? [] : [{ type: 'text' as const, text: message.text }]),
@@ -61,7 +61,7 @@ export function answerPartsOf(message: Spoken, of: string): AnswerPart[] {
   const kit = message.opaque
   if (!isKit(kit) || kit.of !== of) return plain
   const chars = kit.pieces.reduce((sum, piece) => sum + ('text' in piece ? piece.text : 0), 0)
-  // A text that was shortened since cannot be split at the old places.
+  // A text that was shortened later cannot be split at the old places.
   if (chars !== message.text.length) return plain
   const open = new Map(message.calls.map((call) => [call.id, call]))
   const pieces: AnswerPart[] = []

@@ -4,16 +4,16 @@ import { isPlainObject } from '../base/plain-object.ts'
 export type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>
 type ToolMessage = Extract<ModelMessage, { role: 'tool' }>
 
-/** A message, or the results of the calls in the message before it, in the order of the calls. */
+/** A message, or the results of the previous message's calls, in the order of the calls. */
 export type MessageStep =
   | Extract<ModelMessage, { role: 'user' }>
   | AssistantMessage
-  // The results of the calls in the message before.
+  // The results of the previous message's calls.
   | { role: 'results'; results: ToolMessage[] }
 
 /**
- * Orders a conversation as every provider requires: each call is followed by its result, and no result is without its call.
- * A provider would refuse the whole conversation for a single call without a result, which a killed process leaves behind.
+ * Orders a conversation as every provider requires: each call is followed by its result, and each result follows its call. A provider
+ * would refuse the whole conversation because of a single call without a result, which a killed process leaves behind.
  */
 export function messageSteps(messages: readonly ModelMessage[]): MessageStep[] {
   const steps: MessageStep[] = []
@@ -31,7 +31,7 @@ export function messageSteps(messages: readonly ModelMessage[]): MessageStep[] {
   return steps
 }
 
-/** Finds the results of a message's calls. A result comes right after its call, even when the user said something in between. */
+/** Finds the results of a message's calls. A result comes right after its call, even if the user typed something in between. */
 function resultsAfter(messages: readonly ModelMessage[], at: number): ToolMessage[] {
   const next = messages.findIndex((message, later) => later > at && message.role === 'assistant')
   return messages.slice(at + 1, next < 0 ? undefined : next).filter((message) => message.role === 'tool')
@@ -45,13 +45,13 @@ const interruptedCall = (call: string, tool: string): ToolMessage => ({
   text: 'It was interrupted, and no result was kept.',
 })
 
-/** Returns a call's input as the object that every provider requires; an input that is not an object is wrapped as it was written. */
+/** Returns a call's input as the object that every provider requires; any other input is wrapped unchanged. */
 export function objectOf(input: unknown): object {
   if (isPlainObject(input)) return input
   return input === undefined || input === '' ? {} : { input }
 }
 
-/** Parses the input that a model wrote for a call. Text that is not JSON stays text, and the tool says what is wrong with it. */
+/** Parses the input that a model wrote for a call. Text that is not JSON stays text, and the tool reports the error. */
 export function inputOf(written: string): unknown {
   if (written.trim() === '') return {}
   try {

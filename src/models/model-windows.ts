@@ -2,7 +2,7 @@ import type { EditForm } from '../core/work/tool.ts'
 import type { ProviderName } from './provider.ts'
 import { defaultModel, modelName, providerOf, providers } from './provider.ts'
 
-/** Dollars for a million tokens. `over` is the price of a whole request that is longer than its number of tokens. */
+/** Dollars per million tokens. `over` is the price of a whole request with more than a certain number of tokens. */
 export type Price = {
   input: number
   cached: number
@@ -12,9 +12,9 @@ export type Price = {
 }
 
 /**
- * The known facts of a model. `thinks`: how a request says how hard to think (adaptively, by a budget of tokens, by an effort, by a
- * level); without it the request says nothing. `blind`: the model cannot see images. `edits`: the form in which the model was trained to
- * change files; without it by texts to replace, which every model can do.
+ * The known facts of a model. `thinks`: how a request controls the amount of thinking (adaptively, by a budget of tokens, by an effort,
+ * by a level); without it the request cannot control that. `blind`: the model cannot see images. `edits`: the form of file changes for
+ * which the model was trained; by default texts to replace, which every model can do.
  */
 export type Known = {
   window: number
@@ -25,14 +25,15 @@ export type Known = {
   price?: Price
 }
 
-/** A row that the person wrote. `like` names the model that is behind a name of their own, such as a deployment's: "openai/gpt-5.4". */
+/**
+ * A row that the person wrote. `like` names the real model behind the person's own name for it, such as that of a deployment:
+ * "openai/gpt-5.4".
+ */
 export type OwnRow = Partial<Known> & { like?: string }
 
 export const unknownWindow = 128_000
 
-/**
- * The context that fits into the memory of most machines beside the model. Unless the request sets it, Ollama uses far less.
- */
+/** The context that fits into the memory of most machines together with the model. Unless the request sets it, Ollama uses far less. */
 export const localWindow = 32_768
 
 const price = (input: number, cached: number, output: number, written?: number): Price => ({
@@ -42,7 +43,7 @@ const price = (input: number, cached: number, output: number, written?: number):
   written,
 })
 
-/** A price that rises beyond a number of tokens: by one factor for the input, by another for the output. */
+/** A price that rises beyond a number of tokens, by one factor for the input and another for the output. */
 const steppedPrice = (base: Price, tokens: number, input: number, output: number): Price => ({
   ...base,
   over: {
@@ -74,9 +75,8 @@ const gemini = (price: Price, thinks: 'budget' | 'level' = 'level'): Known => ({
 const oss = (price: Price): Known => ({ window: 131_072, output: 65_536, thinks: 'effort', blind: true, price })
 
 /**
- * Well-known models by `<provider>/<model>`, dots written as dashes. Windows and prices are those of the catalogue that the
- * pi-ai package (1.5.0) ships, read in November 2026; no provider was asked for its prices. If a provider's own page differs,
- * the page is right.
+ * Well-known models by `<provider>/<model>`, with dots written as dashes. Windows and prices are from the catalogue in the pi-ai package
+ * (1.5.0), read in November 2026; no provider was asked for its prices. If a provider's own page differs, the page is right.
  */
 const table: Record<string, Known> = {
   'anthropic/claude-fable-5': claude(price(10, 1, 50, 12.5)),
@@ -146,10 +146,10 @@ const table: Record<string, Known> = {
   'groq/llama-3-3-70b-versatile': { window: 131_072, blind: true, price: price(0.59, 0.59, 0.79) },
 }
 
-/** The person's own rows, by the same names as those of the table. */
+/** The person's own rows, by the same names as in the table. */
 let ownRows: Readonly<Record<string, OwnRow>> = {}
 
-/** Uses rows that the person wrote beside or instead of those of the table: a row changes only what it names. */
+/** Uses rows that the person wrote in addition to those of the table: a row only changes the fields that it has. */
 export function useOwnRows(rows: Readonly<Record<string, OwnRow>>): void {
   ownRows = Object.fromEntries(Object.entries(rows).map(([name, row]) => [rowName(name), row]))
 }
@@ -165,7 +165,7 @@ const rowName = (name: string) =>
     .replace(/^(?!.*\barn:)([^:]*):.*$/, '$1')
     .replace(dated, '')
 
-/** Families of models, for models newer than the table: they have no price. */
+/** Families of models, for models newer than the table; their prices are unknown. */
 const families: readonly [RegExp, Known][] = [
   [/(^|\/)claude-(3|[a-z]+-4-[0-5]|[a-z]+-4)(-|$)/, { window: 200_000, thinks: 'budget' }],
   [/(^|\/)claude-/, { window: 200_000, thinks: 'adaptive' }],
@@ -177,7 +177,7 @@ const families: readonly [RegExp, Known][] = [
   [/(^|\/)gemini-([3-9]|flash|pro)/, { window: 1_048_576, thinks: 'level' }],
 ]
 
-/** Returns what is known of a model. An unknown model gets the usual window and no price. */
+/** Returns the known facts of a model. An unknown model gets the usual window and no price. */
 export function knownOf(provider: string, model: string): Known {
   const row = ownRow(provider, model)
   if (!row) return builtIn(provider, model)
@@ -185,7 +185,7 @@ export function knownOf(provider: string, model: string): Known {
   return { ...builtIn(provider, like ?? model), ...known }
 }
 
-/** The name by which a model is known to termaite: the one that the person's row says it is like, else its own. */
+/** The name of a model in the table: the one in `like` of the person's row, otherwise its own. */
 export const knownAs = (provider: string, model: string): string => ownRow(provider, model)?.like ?? model
 
 function ownRow(provider: string, model: string): OwnRow | undefined {
@@ -193,7 +193,7 @@ function ownRow(provider: string, model: string): OwnRow | undefined {
   return Object.hasOwn(ownRows, name) ? ownRows[name] : undefined
 }
 
-/** Whether a model is known to have no setting for how hard it thinks. Nothing is claimed of models that nobody has described. */
+/** Whether a model is known to have no setting for the amount of thinking. False for models that nobody has described. */
 export function hasNoEffort(name: string): boolean {
   const named = modelName(name)
   if ('wrong' in named) return false
@@ -202,7 +202,7 @@ export function hasNoEffort(name: string): boolean {
   return described !== undefined && knownOf(named.provider, named.model).thinks === undefined
 }
 
-/** The full name of a provider's known model by its own name or by a word in it such as "haiku": the newest one then. */
+/** The full name of a provider's known model, given its own name or a word in it such as "haiku"; a word means the newest such model. */
 export function modelLike(provider: string, word: string): string | undefined {
   const rows = [...Object.keys(table), ...Object.keys(ownRows)].filter((name) => name.startsWith(`${provider}/`))
   const id = rowName(word)
@@ -212,8 +212,9 @@ export function modelLike(provider: string, word: string): string | undefined {
 }
 
 /**
- * The vendor's own name of a model that a cloud serves, as a row has it: Bedrock writes `eu.anthropic.claude-sonnet-4-5-20250929-v1:0`
- * or an ARN, Vertex `claude-sonnet-4-5@20250929`, and on Azure the person names the deployment, most often like the model.
+ * The vendor's own name of a model that a cloud serves, in the form of the table: Bedrock writes
+ * `eu.anthropic.claude-sonnet-4-5-20250929-v1:0` or an ARN, Vertex `claude-sonnet-4-5@20250929`, and on Azure the person names the
+ * deployment, usually after the model.
  */
 function behind(provider: string, model: string): string | undefined {
   if (!Object.hasOwn(providers, provider) || !providerOf(provider as ProviderName).cloud) return undefined
@@ -235,19 +236,19 @@ function builtIn(provider: string, model: string): Known {
   const own = rowOf(provider, model)
   if (own) return own
   const id = behind(provider, model) ?? rowName(model)
-  // Another provider that serves the same model has its own prices.
+  // Another provider of the same model has its own prices.
   const { price: _price, ...elsewhere } = table[id] ??
     families.find(([family]) => family.test(id))?.[1] ?? { window: unknownWindow }
   return elsewhere
 }
 
-/** The form in which a model takes changes of files, by its full name. */
+/** The form in which a model writes changes of files, by its full name. */
 export function editFormOf(name: string): EditForm {
   const named = modelName(name)
   return 'wrong' in named ? 'edits' : (knownOf(named.provider, named.model).edits ?? 'edits')
 }
 
-/** Returns the context window that is assumed for a model by its full name. */
+/** Returns the assumed context window of a model, by its full name. */
 export function modelWindow(name: string = defaultModel): number {
   const named = modelName(name)
   if ('wrong' in named) return unknownWindow

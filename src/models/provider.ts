@@ -1,31 +1,31 @@
 export type WireName = 'anthropic' | 'responses' | 'chat' | 'gemini' | 'ollama'
 
-/** Clouds that serve the models of other companies, by credentials of their own. */
+/** Clouds that serve the models of other companies, with their own credentials. */
 export type CloudName = 'bedrock' | 'vertex' | 'azure'
 
 export type Provider = {
-  /** The name that people read. */
+  /** The name for people. */
   label: string
   wire: WireName
-  /** Models that are spoken to in a format other than the provider's usual one, by their names. */
+  /** Models that are called in a format other than the provider's usual one, by their names. */
   wires?: readonly (readonly [RegExp, WireName])[]
-  /** Set for a cloud: its address and its credential are found when a model of it is opened. */
+  /** Set for a cloud, whose address and credential are determined when one of its models is opened. */
   cloud?: CloudName
-  /** The address with its /v1 or /v1beta; without it the settings must name one. */
+  /** The address with its /v1 or /v1beta; if it is missing, the settings must contain one. */
   base?: string
-  /** The variables that may hold the key; the first one that is set counts. */
+  /** The variables that may contain the key; the first one that is set counts. */
   keys: readonly string[]
-  /** The model that a new agent of this provider gets. */
+  /** The model for a new agent of this provider. */
   usual?: string
   /** Set for a server on this machine, which needs no key. `start` says how to start it. */
   local?: { start: string }
-  /** How a request in the chat format says how hard to think. */
+  /** How a request in the chat format sets the amount of thinking. */
   effort?: 'effort' | 'nested'
-  /** Set if each answer says what it cost. */
+  /** Set if each answer contains its cost. */
   reportsCost?: true
-  /** How large an image may be here, if that is less than its wire allows. */
+  /** The largest image here, if that is less than its wire allows. */
   images?: { bytes: number }
-  /** Matches the models whose cache has to be marked in each request. */
+  /** Matches the models whose cache must be marked in each request. */
   marks?: RegExp
 }
 
@@ -150,6 +150,6 @@ export function modelName(text: string): ModelName | { wrong: string } {
 
 export const providerOf = (name: ProviderName): Provider => providers[name]
 
-/** The format in which a provider's model is spoken to. */
+/** The format in which a provider's model is called. */
 export const wireOf = ({ wire, wires = [] }: Provider, model: string): WireName =>
   wires.find(([names]) => names.test(model))?.[1] ?? wire

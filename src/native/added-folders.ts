@@ -11,18 +11,18 @@ import { UsageError } from '../core/io.ts'
 import { sharedNames } from './loop/instructions.ts'
 import { isSecretPlace, secretFolders } from '../safety/secret-files.ts'
 
-/** The folders beside the project that agents may read and change like it, as the person added them. All are real paths. */
+/** The folders next to the project that agents may read and change as well, because the person added them. All are real paths. */
 export class AddedFolders {
   #said: readonly string[]
   #set: readonly string[]
 
-  /** `said`: the folders of this run; `set`: those of the settings and of the project's document. */
+  /** `said`: the folders for this run; `set`: the folders from the settings and from the project's document. */
   constructor(said: readonly string[] = [], set: readonly string[] = []) {
     this.#said = said
     this.#set = set
   }
 
-  /** The folders that have not been replaced: a folder that became a link leads elsewhere, and no longer counts. */
+  /** The added folders without replaced ones: if a folder has become a link, it leads elsewhere and no longer counts. */
   get now(): readonly string[] {
     return [...new Set([...this.#said, ...this.#set])].filter(isSameFolder)
   }
@@ -31,13 +31,13 @@ export class AddedFolders {
     this.#said = [...this.#said, folder]
   }
 
-  /** Takes a folder back for this run. */
+  /** Removes a folder that was added for this run. */
   remove(folder: string): void {
     this.#said = this.#said.filter((one) => one !== folder)
     this.#set = this.#set.filter((one) => one !== folder)
   }
 
-  /** Replaces the folders of the settings after the settings were read again. */
+  /** Replaces the folders from the settings, after the settings were read again. */
   setAnew(set: readonly string[]): void {
     this.#set = set
   }
@@ -51,10 +51,10 @@ function isSameFolder(folder: string): boolean {
   }
 }
 
-/** Where a folder may be added: the project, termaite's home and the person's environment. */
+/** The context of an added folder: the project, termaite's home and the person's environment. */
 type FolderPlace = Pick<Place, 'root' | 'home'> & { env: Env }
 
-/** Checks a folder that a person names, and returns its real path. Throws a UsageError that says why it cannot be added. */
+/** Checks a folder that a person names, and returns its real path. Throws a UsageError that says why the folder cannot be added. */
 export function addableFolder(named: string, base: string, { root, home, env }: FolderPlace): string {
   const person = env.HOME && isAbsolute(env.HOME) ? env.HOME : homedir()
   const written = named.replace(/^~(?=\/|$)/, person)
@@ -87,12 +87,12 @@ export function addableFolder(named: string, base: string, { root, home, env }: 
 /** Folders in which no file is the person's own work. */
 const systemFolders = ['/etc', '/boot', '/dev', '/proc', '/sys', '/private/etc', '/System']
 
-/** Folders that may contain a folder of the person's but cannot be added themselves. */
+/** Folders that cannot be added themselves, but may contain a folder of the person's. */
 const shared = '/bin /sbin /lib /lib64 /usr /usr/local /var /run /opt /home /Users /tmp /var/tmp /private/tmp'.split(
   ' ',
 )
 
-/** Checks the folders that settings name; a bad one is left out, with a warning. */
+/** Checks the folders from the settings; a bad one is left out, with a warning. */
 export function setFolders(set: readonly string[], place: FolderPlace): { folders: string[]; warnings: string[] } {
   const folders: string[] = []
   const warnings: string[] = []
@@ -106,7 +106,7 @@ export function setFolders(set: readonly string[], place: FolderPlace): { folder
   return { folders, warnings }
 }
 
-/** The sentence that tells an agent about the added folders; undefined without any. */
+/** The sentence that tells an agent about the added folders; undefined without added folders. */
 export function foldersWords(folders: readonly string[]): string | undefined {
   if (folders.length === 0) return undefined
   const each = folders.map((folder) => {

@@ -33,9 +33,8 @@ type WallParts = {
 }
 
 /**
- * Whether an agent runs behind a wall. Its setting `wall` decides; without the setting, an agent that only advises
- * does, and so does a command without a profile on the leash `read`. Our own agent has walls around its commands
- * instead.
+ * Whether an agent runs behind a wall. Its setting `wall` decides; without the setting, an agent that only advises does, and so does a
+ * command without a profile on the leash `read`. Our own agent has walls around its commands instead.
  */
 export function needsWall(agent: AgentSettings, { leash, advises }: { leash: Leash; advises?: boolean }): boolean {
   if (agent.kind === 'native') return false
@@ -44,7 +43,7 @@ export function needsWall(agent: AgentSettings, { leash, advises }: { leash: Lea
 
 const walls = new Map<string, Wall>()
 
-/** The wall of this machine for the programs of an environment, tried once. The project never has the program that builds it. */
+/** The wall of this machine for the programs of an environment, tested once. The program that builds it never comes from the project. */
 export async function machineWall(given: Env, cwd: string): Promise<Wall> {
   const { wallOf } = await import('../safety/wall/wall.ts')
   const env = withoutProject(given, cwd)
@@ -54,7 +53,7 @@ export async function machineWall(given: Env, cwd: string): Promise<Wall> {
   return wall
 }
 
-/** Starts an agent without the project's files that the person has not trusted, and behind a wall in each turn that needs one. */
+/** Starts an agent without untrusted files of the project, and behind a wall in each turn that needs one. */
 export function wallAround(agent: AgentSettings, parts: WallParts): Enclose {
   const walled = walledIn(agent, parts)
   const profile = profileOf(agent)
@@ -79,8 +78,12 @@ export function wallAround(agent: AgentSettings, parts: WallParts): Enclose {
 
 /** Puts an agent behind a wall in each of its turns that needs one. */
 function walledIn(agent: AgentSettings, parts: WallParts): Enclose {
-  return async (argv, { leash, cwd, env, terminal }) => {
+  return async (argv, { leash, cwd, env, terminal, foreseen }) => {
     if (!needsWall(agent, { leash, advises: parts.advises })) return undefined
+    if (foreseen)
+      return {
+        refused: { kind: 'missing', message: `${agent.name} runs behind a wall, which stands for one turn alone` },
+      }
     const none = await (await machineWall(parts.env, cwd)).none()
     if (none !== undefined) return withoutWall(agent, none)
     const { makePrivateHome, settleLeftHomes } = await import('../safety/wall/private-home.ts')
@@ -123,7 +126,7 @@ function walledIn(agent: AgentSettings, parts: WallParts): Enclose {
       // A CLI may bring its own sandbox, which then runs inside ours.
       nested: profileOf(agent) !== undefined,
       home: place.home,
-      // Nobody knows what a command without a profile needs.
+      // The needs of a command without a profile are unknown.
       whole: files === undefined,
       binds: [...home.binds, { from: seat, to: seatFile(await promises.realpath(own)), write: false }],
       ...ownPlaces(files, [...(parts.readable?.() ?? []), join(own, 'guards')]),
@@ -152,8 +155,8 @@ function walledIn(agent: AgentSettings, parts: WallParts): Enclose {
 }
 
 /**
- * The CLI's own folders when a wall cannot show private copies in their place, as on macOS: they can be read, and only the sessions and
- * logins can be written. A file that mixes state and settings is not writable then.
+ * The CLI's own folders, for a wall that cannot show private copies of them, as on macOS: they can be read, and only the sessions and
+ * logins can be written. A file that mixes state and settings is then read-only.
  */
 function ownPlaces(
   files: CliFiles | undefined,
@@ -166,8 +169,8 @@ function ownPlaces(
 }
 
 /**
- * The folders of the files that the person's command names by absolute path, such as a script and the files beside it. Words of a
- * prompt are not taken as paths, and neither our own files nor keys are shown.
+ * The folders of the files that the person's command names by absolute path, such as a script and the files next to it. Words of a prompt
+ * do not count as paths, and neither our own files nor keys are shown.
  */
 function namedPlaces(agent: AgentSettings, home: string, own: string): string[] {
   const { command = '', args = [] } = agent.kind === 'native' ? {} : agent
@@ -181,7 +184,7 @@ function namedPlaces(agent: AgentSettings, home: string, own: string): string[] 
   })
 }
 
-/** termaite's own variables of a seat, such as the address of its hub. */
+/** termaite's own variables for a seat, such as the address of its hub. */
 const ours = (env: Env) => Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith('TERMAITE_')))
 
 /** The variable by which a later process knows that a private home is still in use. */
@@ -192,14 +195,14 @@ async function isRunning(mark: string): Promise<boolean> {
   return (await Promise.all(pids.map((pid) => carries(pid, mark)))).some(Boolean)
 }
 
-/** An agent whose settings ask for a wall does not run without one. Any other agent is restricted by its own flags. */
+/** An agent whose settings ask for a wall does not run without one. Other agents are restricted by their own flags. */
 function withoutWall(agent: AgentSettings, none: string) {
   if (agent.wall !== true) return undefined
   const message = `${agent.name} has "wall": true in the settings, but this machine has no sandbox: ${none}. Install what is missing, or remove "wall" from the agent in the settings`
   return { refused: { kind: 'missing' as const, message } }
 }
 
-/** The files and folders of all other CLIs: their logins are not for this agent. */
+/** The files and folders of all other CLIs: this agent must not see their logins. */
 function foreignPlaces(agent: AgentSettings, own: CliFiles | undefined, place: CliPlace): string[] {
   const mine = [...(own?.folders ?? []), ...(own?.returned ?? []).map(({ path }) => path)]
   return cliPlaces(place, profileOf(agent)?.name).filter(
@@ -210,9 +213,9 @@ function foreignPlaces(agent: AgentSettings, own: CliFiles | undefined, place: C
 const passed = 'INT,QUIT,TERM,HUP'
 
 /**
- * The words that begin the command lines outside and inside the wall, so that signals reach only the agent. bubblewrap
- * does not pass a signal on: it would die first, and the agent with it, before the agent could save its thread. The
- * system's `env` must be able to undo the trap.
+ * The words that begin the command lines outside and inside the wall, so that signals only reach the agent. bubblewrap does not pass a
+ * signal on: it would die first, and the agent with it, before the agent could save its thread. The system's `env` must be able to undo
+ * the trap.
  */
 async function signalWords(env: Env): Promise<{ outer: readonly string[]; inner: readonly string[] }> {
   if (process.platform !== 'linux') return { outer: [], inner: [] }

@@ -17,11 +17,11 @@ import { slugOf } from '../home/project.ts'
 import { noteOnce } from './native-parts.ts'
 
 /**
- * The project's own folder for the caches of package managers: what a command leaves there is not run in other projects.
+ * The project's own folder for the caches of package managers: files that a command leaves there are not used in other projects.
  * Undefined if it cannot be made.
  */
 export async function projectCaches(parts: NativeParts): Promise<string | undefined> {
-  // A run that keeps nothing leaves no cache either.
+  // A run that stores nothing leaves no cache either.
   return parts.audited ? projectFolder(parts, 'caches') : undefined
 }
 
@@ -40,8 +40,8 @@ function projectFolder(parts: NativeParts, name: string): Promise<string | undef
 const pnpmSettings = process.platform === 'darwin' ? 'Library/Preferences/pnpm/rc' : '.config/pnpm/rc'
 
 /**
- * The folder that is the home of a project's commands, with the settings that no variable can give. The home is filled before it is
- * put into its place, because commands could fill it with links afterwards. Undefined if it cannot be made.
+ * The folder that is the home of a project's commands, with the settings that no variable can replace. The home is filled before it is
+ * moved into place, because commands could add links to it afterwards. Undefined if it cannot be made.
  */
 async function projectHome(parts: NativeParts): Promise<string | undefined> {
   const folder = placeIn(parts, 'home')
@@ -58,22 +58,19 @@ async function projectHome(parts: NativeParts): Promise<string | undefined> {
   return existsSync(folder) ? folder : undefined
 }
 
-/** The home that commands of a project see in place of the person's. */
+/** The home that commands of a project see instead of the person's. */
 type HomeView = {
   /** The folders of the home that may be written if the project may be. */
   own: string[]
-  /**
-   * The other places that can be read: the person's git settings without logins and programs, and the places that the settings
-   * show.
-   */
+  /** The other readable places: the person's git settings without logins and programs, and the places that the settings show. */
   shown: string[]
   names: Pick<NonNullable<Parameters<typeof wallEnvironment>[1]>, 'home' | 'gitSettings'>
 }
 
 /**
- * Makes the home of a project's commands: a folder of our own that only they see, at its own path. At the path of the person's home
- * the places that are shown there would be mounted through a folder that commands can fill with links; and macOS can show nothing
- * at another path. In a run that keeps nothing, the temporary folder is the home.
+ * Makes the home of a project's commands: a folder of our own at its own path, which only they see. It is not at the path of the person's
+ * home, because the shown places would then be mounted through a folder that commands can fill with links; and macOS cannot show a folder
+ * at another path. In a run that stores nothing, the temporary folder is the home.
  */
 export async function homeView(settings: NativeSeat['settings'], parts: NativeParts): Promise<HomeView> {
   const { home, root, env, audited } = parts
@@ -82,7 +79,7 @@ export async function homeView(settings: NativeSeat['settings'], parts: NativePa
   const { shown: agreed = [] } = await parts.project.read()
   const show = [
     ...(settings.sandbox.show ?? []).flatMap((path) => namedPlace(path, parts)),
-    // A place that was replaced by a link after the person agreed leads elsewhere, and no longer counts.
+    // A place that became a link after the person agreed leads elsewhere, and no longer counts.
     ...agreed.filter((path) => showable(path, parts) === path),
   ]
   const folder = audited ? await projectHome(parts) : undefined
@@ -94,12 +91,12 @@ export async function homeView(settings: NativeSeat['settings'], parts: NativePa
   return { own: folder === undefined ? [] : [folder], shown, names }
 }
 
-/** Places of the running system; every command has its own. */
+/** Places of the running system, which every command has anyway. */
 const ofSystem = ['/proc', '/dev', '/sys']
 
 /**
- * The real place that a person may let commands read: nothing of termaite or of the running system, no key, and no folder around keys,
- * the home or the project.
+ * The real path of a place that a person may let commands read: nothing of termaite or of the running system, no key, and no folder that
+ * contains keys, the home or the project.
  */
 export function showable(path: string, { root, home, env }: NativeParts): string | undefined {
   const place = realIfThere(path)
@@ -110,7 +107,7 @@ export function showable(path: string, { root, home, env }: NativeParts): string
   return around.some((inner) => isWithin(place, inner)) ? undefined : place
 }
 
-/** The place that the settings show, if it exists; a path through a folder that commands write could lead anywhere. */
+/** The place that the settings show, if it exists; a path through a folder that commands can write could lead anywhere. */
 function namedPlace(path: string, parts: NativeParts): string[] {
   const { root, home, env, folders } = parts
   const named = path.replace(/^~(?=\/|$)/, env.HOME ?? home)
@@ -123,7 +120,10 @@ function namedPlace(path: string, parts: NativeParts): string[] {
   return []
 }
 
-/** The key files of the project and the added folders, found once per turn: a search before each command would outlast the command. */
+/**
+ * The key files of the project and the added folders, found once per turn: a search before each command would take longer than the
+ * command.
+ */
 const keyFiles = new WeakMap<AbortSignal, Map<string, Promise<string[]>>>()
 
 async function keyFilesOf(turn: AbortSignal, folders: readonly string[]): Promise<string[]> {
@@ -134,8 +134,8 @@ async function keyFilesOf(turn: AbortSignal, folders: readonly string[]): Promis
 }
 
 /**
- * The key files that are hidden from a command. At `edit` and `ask` the person decides once for the project, when one of its own
- * programs is started for the first time: many need the keys.
+ * The key files to hide from a command. At `edit` and `ask` the person decides once for the project, when one of its own programs is
+ * first started, because many programs need the keys.
  */
 export async function hiddenKeys(
   keys: 'hidden' | 'shown' | 'decided',

@@ -14,7 +14,7 @@ import { wallOf } from '../safety/wall/wall.ts'
 import { isRuleFor } from '../safety/rules/permission-rule.ts'
 import { rulesOf } from '../settings/permission-settings.ts'
 
-/** The place of code that examines the machine: never behind a wall, where it would measure the sandbox. */
+/** The place for code that examines the machine: never behind a wall, because there it would examine the sandbox. */
 export function outsidePlace({ network }: WallFacts): CommandPlace {
   if (network === 'closed')
     throw new Error(
@@ -23,25 +23,25 @@ export function outsidePlace({ network }: WallFacts): CommandPlace {
   return { outside: 'it looks at the machine itself' }
 }
 
-/** Whether commands of a leash are meant to run behind a wall. `all` has none, unless the settings close the network. */
+/** Whether commands of a leash should run behind a wall. `all` has no wall, unless the settings close the network. */
 export const isWalled = ({ settings: { sandbox } }: Pick<NativeSeat, 'settings'>, leash: Leash): boolean =>
   sandbox.enabled && (leash !== 'all' || sandbox.network === 'none')
 
-/** The facts about the wall around a seat's commands; undefined if they have none. */
+/** The facts about the wall around a seat's commands; undefined if the commands have none. */
 export async function wallFacts(
   seat: Pick<NativeSeat, 'settings' | 'leash'>,
   tools: readonly Tool[],
   parts: NativeParts,
 ): Promise<WallFacts | undefined> {
   if (!isWalled(seat, seat.leash) || (await sandboxOf(parts).none()) !== undefined) return undefined
-  // On macOS every program shares the temporary folder.
+  // On macOS all programs share the temporary folder.
   return defined({
     network: networkOf(seat.settings, tools),
     temporary: process.platform === 'linux' ? temporary : undefined,
   })
 }
 
-/** The wall around a seat's commands, or why they have no wall; undefined if the leash needs none. */
+/** The wall around a seat's commands, or the reason why they have none; undefined if the leash needs no wall. */
 export async function wallAround(
   seat: Pick<NativeSeat, 'settings' | 'leash'>,
   tools: readonly Tool[],
@@ -65,7 +65,7 @@ function networkOf({ sandbox, permissions }: NativeSeat['settings'], tools: read
   return isOpen ? 'open' : 'asked'
 }
 
-/** The parts of the environment behind the wall. */
+/** The names of the environment variables behind the wall. */
 export function walledNames(
   { settings }: NativeSeat,
   scratch: TurnScratch | undefined,

@@ -13,14 +13,14 @@ import { foldersDown } from '../base/files/real-path.ts'
 import { isThere } from '../base/files/files.ts'
 
 /**
- * The command line and variables that make a CLI leave out what the project brings, with a note about that for the person. `fixed` is
- * another text whenever a process would be started in another way, or with other files of the project.
+ * The command line and variables that make a CLI ignore the project's own settings and servers, with a note about that for the person.
+ * `fixed` is a different text if a process would have to be started differently, or with other files of the project.
  */
 type GuardedStart = { argv: Argv; vars: Record<string, string>; fixed: string; told: string[] }
 
 /**
- * Makes a CLI leave out the project's own settings, hooks and servers unless the person has trusted them as they are now, and
- * keeps the project's `.env` from moving its addresses and keys. The files are compared with the trusted ones at every start.
+ * Makes a CLI ignore the project's own settings, hooks and servers unless the person trusts their present content, and keeps the
+ * project's `.env` from changing the CLI's addresses and keys. The files are compared with the trusted ones at every start.
  */
 export async function guardedStart(
   argv: Argv,
@@ -32,7 +32,7 @@ export async function guardedStart(
   const { state, out, mark } = found.length === 0 ? unsteered : await (await trustBook(own)).of(root, cwd)
   const loose = out.filter((path) => found.some((name) => `/${path}/`.includes(`/${name}/`)))
   let trusted = state === 'trusted' && loose.length === 0
-  // The file is named by its content, because agents in other projects are started at the same time.
+  // The file's name contains its content's hash, because agents in other projects may start at the same time.
   const file = (name: string, text: string) => {
     const mark = sha256().update(text).digest('hex').slice(0, 12)
     return keptFile(join(own, 'guards', `${profile.name}-${mark}-${name}`), text)
@@ -40,7 +40,7 @@ export async function guardedStart(
   const guard = () => profile.guard?.({ home: env.HOME ?? '', cwd, env, root, trusted, file })
   let start = await guard()
   const names = found.join(', ')
-  // A command that the person wrote runs as written: no words can be added to it.
+  // A command that the person wrote runs unchanged: no words can be added to it.
   const isOwn = agent.command !== undefined
   const uses = () =>
     trusted ? undefined : start === undefined || start.refuses ? 'CLI' : isOwn && start.words ? 'command' : undefined
@@ -73,7 +73,8 @@ export async function guardedStart(
 
 /**
  * Called before a CLI starts; the returned function is called after it exits. If the project had none of the CLI's files before, that
- * function keeps the answers that the CLI wrote into the project. If it had some, the trust in those files decides what is an answer.
+ * function keeps the answers that the CLI wrote into the project. If the project had some, the trust in those files decides which new
+ * content is an answer.
  */
 export function answerKeeper(profile: Profile, cwd: string, own: string): () => Promise<void> {
   const root = projectRoot(cwd)
@@ -84,7 +85,7 @@ export function answerKeeper(profile: Profile, cwd: string, own: string): () => 
   }
 }
 
-/** The files of the project that start programs in this CLI. Instruction files are not among them: they are only text. */
+/** The files of the project that can make this CLI start programs. Instruction files are not among them, because they are only text. */
 function foundFiles({ projectFiles }: Profile, root: string, cwd: string): string[] {
   const folders = foldersDown(root, cwd)
   const names = projectFiles.filter((name) => !name.endsWith('.md'))
@@ -92,7 +93,7 @@ function foundFiles({ projectFiles }: Profile, root: string, cwd: string): strin
   return names.filter((name) => folders.some((folder) => isThere(join(folder, name))))
 }
 
-/** The trust in a folder that has no files which steer a CLI. */
+/** The trust in a folder without files that steer a CLI. */
 const unsteered = { state: 'trusted', out: [] as string[], mark: '' }
 
 async function trustBook(own: string) {
@@ -106,7 +107,7 @@ async function trustBook(own: string) {
 /** The open questions by their folder: agents that start there at the same time share the answer. */
 const asking = new Map<string, Promise<boolean>>()
 
-/** Asks whether a CLI may use the project's files. They are trusted with the content that the card shows. */
+/** Asks whether a CLI may use the project's files. A yes trusts them with the content that the card shows. */
 async function askForTrust(
   { root, cwd, own, title }: { root: string; cwd: string; own: string; title: string },
   ask: NonNullable<EnclosedSeat['ask']>,
@@ -114,7 +115,7 @@ async function askForTrust(
   const book = await trustBook(own)
   const standing = await book.of(root, cwd)
   if (standing.state === 'trusted') return true
-  // Not all of the files can be shown, so nobody can agree to them.
+  // If not all of the files can be shown, nobody can agree to them.
   if (standing.excess !== undefined) return false
   const { folderQuestion } = await import('./native-trust.ts')
   const question = await folderQuestion({ root, home: own }, standing, book)
@@ -126,7 +127,7 @@ async function askForTrust(
 /** A file is removed if no CLI was started with it for this long. */
 const unusedMs = 30 * 24 * 3_600_000
 
-/** Writes a text to a file of ours; returns its path. The file's time is that of its last use. */
+/** Writes a text to a file of ours, and returns its path. The file's time is that of its last use. */
 function keptFile(path: string, text: string): string {
   const folder = dirname(path)
   makeFolder(folder)
@@ -140,7 +141,7 @@ function keptFile(path: string, text: string): string {
   return path
 }
 
-/** The command line with further words, for a CLI whose command line its profile composed. */
+/** Adds words to the command line of a CLI, if its profile composed that command line. */
 function withWords(argv: Argv, words: string): Argv {
   const [program, flag, line, ...more] = argv
   if (words === '' || flag !== '-c' || line === undefined || more.length > 0) return argv

@@ -34,7 +34,7 @@ import { requestedSkill, skillGuide } from './loop/skill.ts'
 import { vendorOf } from '../settings/agent-settings.ts'
 import { guidesOf } from '../core/talk/compaction.ts'
 
-/** Opens our own agent for one turn: its model, its tools, its rules, and the frame of its session. */
+/** Opens our own agent for one turn: its model, tools, rules, and the frame of its session. */
 export async function* openNative(
   seat: NativeSeat,
   parts: NativeParts,
@@ -102,7 +102,7 @@ export async function* openNative(
   const framed = yield* sessionFrame(agent.name, turn, blobs, {
     ...frozen,
     async make(): Promise<FrameAndTold> {
-      // For an untrusted folder the person gets another note, which says so.
+      // For an untrusted folder the person gets a different note, which says so.
       if (trusted) state.notes.waiting.push(...opened.warnings)
       const told = opened.tells.map(({ about, hash }) => ({ about, hash }))
       await quickStart(servers, parts, turn)
@@ -152,8 +152,8 @@ export async function* openNative(
 }
 
 /**
- * Finds what is around the agent: the machine, the MCP servers, the wall, and the limits that can be enforced. The machine is scanned
- * after `asked` resolves. A planner runs nothing, so it has neither servers nor a wall.
+ * Prepares the surroundings of the agent: the machine, the MCP servers, the wall, and the limits that can be enforced. The machine is
+ * scanned after `asked` resolves. A planner runs nothing, so it has neither servers nor a wall.
  */
 async function surroundingsOf(
   seat: NativeSeat,
@@ -185,7 +185,10 @@ function modeOf({ settings, limits }: NativeSeat, coordinator: CoordinatorSeat |
   return limits ? 'subagent' : coordinator ? 'coordinator' : 'agent'
 }
 
-/** Whether an agent is offered a tool: a planner changes nothing, a coordinator has workers, a worker neither asks nor sends others. */
+/**
+ * Whether a tool is offered to an agent: a planner changes nothing, a coordinator has workers, a worker neither asks the person nor sends
+ * workers.
+ */
 function suits(tool: Tool, mode: SessionMode, limits: SeatLimits = {}): boolean {
   if (mode === 'plan') return isPlanTool(tool)
   if (mode === 'coordinator') return !tool.worksAlone
@@ -196,12 +199,11 @@ function suits(tool: Tool, mode: SessionMode, limits: SeatLimits = {}): boolean 
 }
 
 /**
- * The version of a frame. It is increased when the tools of every request change their form: frames that were frozen before are then made
- * again.
+ * The version of a frame. It is increased when the form of the tools in every request changes: older frozen frames are then made again.
  */
 const frameEdition = 5
 
-/** The tools of servers that start within this time are in the first request; a message announces later ones. */
+/** The tools of servers that start within this time are part of the first request; a message announces later ones. */
 const quickMs = 1000
 
 async function quickStart(servers: McpServers | undefined, { clock }: NativeParts, turn: Turn): Promise<void> {
@@ -213,7 +215,7 @@ async function quickStart(servers: McpServers | undefined, { clock }: NativePart
   over.abort()
 }
 
-/** Calls `asked` with the first request: the machine's scan starts after it, so the request does not wait for the scan. */
+/** Calls `asked` with the first request: the machine's scan starts after it, so that the request does not wait for the scan. */
 function withFirstRequest(model: Model, asked: () => void): Model {
   return {
     name: model.name,
@@ -234,9 +236,9 @@ type BeforeParts = {
   framed: FrameAndTold
   opened: Pick<Opening, 'tells' | 'skills'>
   nested: NestedInstructions
-  /** The items of the context as this process saw them last. */
+  /** The items of the context as this process last saw them. */
   seen: Map<string, ContextItem>
-  /** The items of the context as they are now, if the person has added a note since the last request. */
+  /** The present items of the context, if the person has added a note since the last request. */
   again(): ContextItem[] | undefined
   servers: McpServers | undefined
   /** Events in the background, as text for the model. */
@@ -247,7 +249,7 @@ type BeforeParts = {
   tell(words: string): void
 }
 
-/** Returns the guides to give the model before each request. */
+/** Returns the guides for the model before each request. */
 function beforeEach(parts: BeforeParts): NonNullable<Native['before']> {
   const { agent, turn, framed, opened, nested, servers, tell } = parts
   const said: ToldItem[] = [...framed.told, ...toldItems(turn.history, agent)]
@@ -267,7 +269,7 @@ function beforeEach(parts: BeforeParts): NonNullable<Native['before']> {
     for (const name of late?.tools ?? []) known.add(name)
     const news: Guide[] = late ? [{ type: 'guide', name: lateName, text: late.text, mark: late.tools.join(' ') }] : []
     const jobs = await parts.jobs()
-    // The mark lets a summary replace the text: a finished job belongs to the past.
+    // The mark lets a summary replace the text, because a finished job belongs to the past.
     if (jobs !== undefined) news.push({ type: 'guide', name: 'background jobs', text: jobs, mark: 'jobs' })
     const errors = parts.diagnostics()
     if (errors !== undefined) news.push({ type: 'guide', name: 'diagnostics', text: errors, mark: 'diagnostics' })
@@ -284,14 +286,14 @@ function changedWords(changed: readonly ToldItem[], cwd: string): string {
 
 const lateName = 'mcp tools'
 
-/** Names of MCP tools that came after the frame was frozen and were announced in this conversation. */
+/** Names of MCP tools that appeared after the frame was frozen and were announced in this conversation. */
 function lateTools({ history }: Turn, agent: string): string[] {
   return history.flatMap((entry) =>
     entry.type === 'guide' && entry.by === agent && entry.name === lateName ? (entry.mark ?? '').split(' ') : [],
   )
 }
 
-/** Returns the guide of the skill that the prompt asks for, unless the same guide is in force already. */
+/** Returns the guide of the skill that the prompt asks for, unless that guide already applies. */
 function requestedGuides({ opened, turn, agent, tell }: BeforeParts): Guide[] {
   const skill = requestedSkill(turn.prompt, opened.skills)
   try {

@@ -10,8 +10,8 @@ import { Audit } from '../safety/audit-log.ts'
 const longest = 400
 
 /**
- * Records each refusal, each answer of the person, and each run, before the call runs and after it. A call that cannot be
- * recorded first does not run, unless it only reads.
+ * Records each refusal, each answer of the person, and each run, before and after the call runs. A call that cannot be recorded first
+ * does not run, unless it only reads.
  */
 export function withAudit(policy: Policy, by: string, parts: NativeParts): Policy {
   const audit = auditOf(parts)
@@ -53,7 +53,7 @@ export function hookRecord(event: HookEvent, parts: NativeParts): HookParts['rec
   return ({ command, project }) => programRecord(audit, 'hook', `${event}: ${command}`, project === true, parts)
 }
 
-/** Records a formatter before it runs; returns the function that records how it ended; undefined if the run keeps nothing. */
+/** Records a formatter before it runs; returns the function that records how it ended; undefined if the run stores nothing. */
 export async function formatterRecord(
   command: string,
   project: boolean,
@@ -76,7 +76,7 @@ async function programRecord(
   return (ok) => note(parts, begun.end(ok))
 }
 
-/** The audit of this run; undefined if the run keeps nothing. */
+/** The audit of this run; undefined if the run stores nothing. */
 export function auditOf({ audited, state, store, clock, border }: NativeParts): Audit | undefined {
   return audited ? (state.audit.log ??= new Audit(store, { clock, mask: border.toward('audit') })) : undefined
 }

@@ -18,8 +18,8 @@ import { sandboxOf } from './command-wall.ts'
 import { noteOnce } from './native-parts.ts'
 
 /**
- * Adds to the result of a tool that writes files the errors that a language server finds in them. The effect that the tool declares
- * names the files. Hooks have already run, so the errors are those of the files as they are left.
+ * Adds the errors that a language server finds in the written files to the result of a tool. The tool's declared effect names the files.
+ * Hooks have already run, so the errors are those of the final files.
  */
 export function diagnosedTool(tool: Tool, seat: NativeSeat, parts: NativeParts): Tool {
   if (tool.risk === 'read' || seat.settings.diagnostics.languages.length === 0) return tool
@@ -88,8 +88,8 @@ async function languageServersOf(parts: NativeParts, seat: NativeSeat): Promise<
 
 /**
  * Puts a language server behind the wall, without a network, with only its cache writable. If the system has no wall, or the settings
- * turn it off, the server runs as the person's commands do; but a server in a folder that the person has not agreed to is never
- * passed to this function.
+ * turn it off, the server runs in the same way as the person's commands; but a server in a folder that the person has not agreed to is
+ * never passed to this function.
  */
 async function enclosedServer(found: FoundServer, { settings }: NativeSeat, parts: NativeParts) {
   const { root, env, home, state } = parts
@@ -124,7 +124,7 @@ async function enclosedServer(found: FoundServer, { settings }: NativeSeat, part
   return { argv: walled.argv, env: lean, settle: () => walled.settle() }
 }
 
-/** The folder for the caches of language servers in this project; undefined if the run keeps nothing. */
+/** The folder for the caches of language servers in this project; undefined if the run stores nothing. */
 async function serverCaches(parts: NativeParts): Promise<string | undefined> {
   const all = await projectCaches(parts)
   if (all === undefined || !existsSync(all)) return undefined
@@ -136,7 +136,7 @@ async function serverCaches(parts: NativeParts): Promise<string | undefined> {
   )
 }
 
-/** The running language servers in lines for a person; none before the first edit. */
+/** The running language servers as lines for a person; none before the first edit. */
 export function languageServerLines({ state, root }: Pick<NativeParts, 'root'> & WithState<'languages'>): string[] {
   const words = {
     starting: 'is starting',

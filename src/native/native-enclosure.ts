@@ -23,12 +23,13 @@ type SessionProgram = {
 /** Variables by which a hook finds the project. */
 const hookVariables = ['TERMAITE_PROJECT_DIR', 'CLAUDE_PROJECT_DIR']
 
-/** How a program is started; `settle` is called after its end. */
+/** How a program is started; `settle` is called after it has exited. */
 type Enclosed = { argv: Argv; env: Env; settle(): Promise<string[]> }
 
 /**
- * Puts a program of the session behind the wall of its commands. A program that the person's own settings name keeps the network, its
- * environment and its view of the home; a program of the project has the network by rule, and an environment without keys.
+ * Puts a program of the session behind the wall of its commands. A program from the person's own settings keeps the network, its
+ * environment and its view of the home; a program of the project only has the network if a rule allows it, and an environment without
+ * keys.
  */
 export async function enclose(
   program: SessionProgram,

@@ -16,12 +16,12 @@ import { namedKeys } from '../border/agent-environment.ts'
 import { formatterRecord } from './native-audit.ts'
 import { enclose } from './native-enclosure.ts'
 
-/** The longest that an edit waits for its formatter. */
+/** The longest time that an edit waits for its formatter. */
 const mostSeconds = 10
 
 /**
- * Runs the formatter that the settings name for a file of the project. The settings of a trusted folder or of the person name it,
- * so nobody is asked; a deny or ask rule for its command keeps it from running. It runs behind the wall.
+ * Runs the formatter that the settings specify for a file of the project. Those are the settings of a trusted folder or of the person, so
+ * nobody is asked; a deny or ask rule for its command keeps it from running. It runs behind the wall.
  */
 export function formatterOf(name: string, parts: NativeParts, tools: () => readonly Tool[]): ToolParts['format'] {
   return async (path, call) => {
@@ -39,7 +39,7 @@ export function formatterOf(name: string, parts: NativeParts, tools: () => reado
   }
 }
 
-/** The first formatter whose pattern fits: a pattern without a folder means files of that name in every folder. */
+/** The first formatter whose pattern matches: a pattern without a folder matches files of that name in every folder. */
 function formatterFor(path: string, formatters: readonly Formatter[]): Formatter | undefined {
   return formatters.find(({ pattern }) => matchesGlob(path, pattern.includes('/') ? pattern : `**/${pattern}`))
 }
@@ -57,7 +57,7 @@ async function ruleAgainst(
   return [...deny, ...ask].find((rule) => concerns(rule, call, { command }, bounds, tools))?.text
 }
 
-/** Characters of a formatter's output that the model reads when it fails. */
+/** How many characters of a failed formatter's output the model gets. */
 const longest = 600
 
 async function run(
@@ -69,7 +69,7 @@ async function run(
 ): Promise<Pick<FormatterRun, 'problem'>> {
   const { clock, blobs, border } = parts
   const env = withoutModelKeys(parts.env, namedKeys(seat.settings))
-  // A program of the project's own is used only if the project itself, which is trusted, names the formatter.
+  // A program of the project's own is used only if the project itself, which is trusted, specifies the formatter.
   const path = project ? ` PATH=${shellWord(join(call.cwd, 'node_modules/.bin'))}:"$PATH"` : ''
   const named = /\$\{?FILE\b/.test(command) ? command : `${command} "$FILE"`
   const argv = [

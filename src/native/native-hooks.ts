@@ -16,10 +16,10 @@ import { slugOf } from '../home/project.ts'
 import { hookRecord } from './native-audit.ts'
 import { enclose } from './native-enclosure.ts'
 
-/** Why a hook wants to end a turn, by the turn's signal: a subagent's turn has its own. */
+/** Why a hook wants to end a turn, by the turn's signal, because a subagent's turn has its own. */
 const halted = new WeakMap<AbortSignal, string>()
 
-/** Texts that PreToolUse hooks tell the model about a call, by the call's input; the tool adds them to its output. */
+/** Texts for the model from PreToolUse hooks about a call, by the call's input; the tool adds them to its output. */
 const callContext = new WeakMap<object, readonly string[]>()
 
 /** Lets PreToolUse hooks decide on a call: forbid it, ask the person, allow it without a question, change its input, or end the turn. */
@@ -35,7 +35,7 @@ export function withHooks(policy: Policy, seat: NativeSeat, parts: NativeParts):
   }
 }
 
-/** Joins the policy's decision with the hooks'. A hook cannot allow what the policy forbids, or what the person must allow. */
+/** Combines the policy's decision with the hooks'. A hook cannot allow a call that the policy forbids, or that the person must allow. */
 function joinDecisions(judged: PolicyDecision, { blocked, stop, decision }: HookOutcome): PolicyDecision {
   const against = blocked ?? stop ?? (decision?.permission === 'deny' ? decision.reason : undefined)
   if (against !== undefined) return { verdict: 'no', why: `a hook forbids it: ${against}` }
@@ -45,7 +45,7 @@ function joinDecisions(judged: PolicyDecision, { blocked, stop, decision }: Hook
   return { ...judged, verdict: 'ask', why: `a hook wants you to be asked: ${decision.reason}` }
 }
 
-/** Runs PostToolUse hooks after a tool, and adds what the hooks say to the output that the model reads. */
+/** Runs PostToolUse hooks after a tool, and adds their messages to the output for the model. */
 export function toolWithHooks(tool: Tool, seat: NativeSeat, parts: NativeParts): Tool {
   const { PreToolUse, PostToolUse } = seat.settings.hooks
   if (!PreToolUse && !PostToolUse) return tool
@@ -116,7 +116,7 @@ function withWords(output: ToolOutput, words: readonly string[]): ToolOutput {
   return typeof output === 'string' ? output + behind : { ...output, text: output.text + behind }
 }
 
-/** The settings that name the hooks and the permission mode; without `leash`, the leash of the settings applies. */
+/** The settings with the hooks and the permission mode; without `leash`, the leash of the settings applies. */
 type HookSeat = Pick<NativeSeat, 'settings'> & Partial<Pick<NativeSeat, 'leash'>>
 
 /** Runs the hooks of an event with the input that every hook gets; their messages and warnings become notes. */
@@ -162,7 +162,7 @@ export async function runSeatHooks(
 const ownHint = '"wall": false beside its command in your settings lets it run outside.'
 const projectHint = 'Hooks of a project always run in the sandbox.'
 
-/** Our modes by the names that hooks know from Claude Code. */
+/** The names that hooks know from Claude Code for our modes. */
 const hookModes: Record<Mode, string> = {
   default: 'default',
   acceptEdits: 'acceptEdits',
@@ -171,7 +171,10 @@ const hookModes: Record<Mode, string> = {
   bypass: 'bypassPermissions',
 }
 
-/** Runs the SessionStart hooks with the first turn of a session in this run, and again after a compaction; returns what they tell the model. */
+/**
+ * Runs the SessionStart hooks with the first turn of a session in this run, and again after a compaction; returns their messages for the
+ * model.
+ */
 async function sessionBegun(turn: Turn, seat: NativeSeat, parts: NativeParts): Promise<string[]> {
   const { state, session } = parts
   const source = sourceOf(turn, parts)
@@ -202,7 +205,7 @@ export function notifying(ask: Ask, seat: NativeSeat, parts: NativeParts): Ask {
   }
 }
 
-/** Runs Notification hooks for what the agent reports, and for the questions that a turn ends with. */
+/** Runs Notification hooks for an agent's reports, and for the questions with which a turn ends. */
 export function notifyOfEvent(event: Event, seat: NativeSeat, parts: NativeParts, signal: AbortSignal): void {
   if (!seat.settings.hooks.Notification) return
   if (event.type === 'notification') {

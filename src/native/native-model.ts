@@ -7,15 +7,15 @@ import { defaultModel, modelName, providerOf } from '../models/provider.ts'
 import { modelLike } from '../models/model-windows.ts'
 import { openKeys } from '../safety/api-keys.ts'
 
-/** How long a seat's agent tries again while its provider is busy or broken and no other agent is free. */
+/** How long a seat's agent retries while its provider is busy or broken and no other agent is free. */
 export const patienceOf = ({ agent, settings }: NativeSeat): Patience => ({
   ...usualPatience,
   seconds: agent.retrySeconds ?? settings.retrySeconds,
 })
 
 /**
- * The model that the file of a command or a subagent names, at the provider of the seat. A project does not decide which company
- * gets the conversation, so only the person's own file can name another provider. `why` says why the name is not used.
+ * The model from the file of a command or a subagent, at the provider of the seat. A project must not choose which company gets the
+ * conversation, so only the person's own file can name another provider. `why` says why the name is not used.
  */
 export function fileModel(
   wanted: string,
@@ -36,7 +36,7 @@ export function fileModel(
   return { why: 'a project cannot choose another provider' }
 }
 
-/** Opens the model of a seat, at the address and with the key that its settings name. */
+/** Opens the model of a seat, with the address and the key from its settings. */
 export function modelOf({ agent, settings }: NativeSeat, parts: NativeParts): Model {
   const { blobs, clock, session } = parts
   const name = agent.model ?? defaultModel

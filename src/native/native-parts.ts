@@ -21,7 +21,7 @@ import type { ScratchRooms } from './native-scratch.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { NativeAgentSettings } from '../settings/agent-settings.ts'
 
-/** Our own agent in a turn: its settings, leash and window; `advises`: it is only asked for advice, and hands no work on. */
+/** Our own agent in a turn: its settings, leash and window; `advises`: it is only asked for advice, and does not delegate. */
 export type NativeSeat = {
   agent: NativeAgentSettings
   settings: Settings
@@ -32,12 +32,12 @@ export type NativeSeat = {
   limits?: SeatLimits
 }
 
-/** The parts that make our own agent the coordinator of the turn that runs. */
+/** The parts that make our own agent the coordinator of the running turn. */
 export type CoordinatorSeat = {
   tools: readonly Tool[]
-  /** The state of the workers, for the next request alone; `messages` are the others of that request. */
+  /** The state of the workers, only for the next request; `messages` are the other messages of that request. */
   digest(messages: readonly ModelMessage[]): Promise<string | undefined>
-  /** Why an answer is held back from the person for now. */
+  /** Why the person does not get an answer yet. */
   holdsBack(): Promise<string | undefined>
 }
 
@@ -53,11 +53,11 @@ export type NativeParts = {
   store: Store
   blobs: Blobs
   session: string
-  /** Decides which secrets a text keeps on its way out. */
+  /** Decides which secrets a text keeps on its way to other programs. */
   border: Border
-  /** The project's document, which keeps the rules that the person said "always" to. */
+  /** The project's document, which stores the rules to which the person answered "always". */
   project: Doc<ProjectDoc>
-  /** Whether the audit records what the agents do. */
+  /** Whether the audit records the actions of the agents. */
   audited?: boolean
   /** State that the run keeps between turns. */
   state: NativeState
@@ -66,8 +66,8 @@ export type NativeParts = {
 export type Consult = NonNullable<ToolParts['consult']>
 
 /**
- * The tools of one agent, which outlive the turn that made them. `use` sets, for the next turn, to whom the subagent tool hands
- * work and which skills can be loaded.
+ * The tools of one agent, which outlive the turn that made them. `use` sets, for the next turn, the target of the subagent tool and the
+ * skills that can be loaded.
  */
 export type Toolbox = {
   box: ToolSet
@@ -76,28 +76,28 @@ export type Toolbox = {
 }
 
 /**
- * How the acting agent asks for advice in the running turn: our own agent by `ask`, a CLI by an MCP server of ours. The server is
- * opened when the first CLI is started, and closed with the turn, or with the run if that keeps the processes of its CLIs.
+ * How the acting agent asks for advice in the running turn: our own agent with `ask`, a CLI with an MCP server of ours. The server is
+ * opened when the first CLI is started, and closed with the turn, or with the run if the run keeps the processes of its CLIs.
  */
 export type TurnAdvice = {
   /** Missing if the server offers tools other than advice. */
   ask?: Advise
   /** The text about the tools that is added to the prompt of a CLI. */
   told?: string
-  /** The folder with the files that the CLI, and our program that it starts, must be able to read. */
+  /** The folder with files that the CLI, and our program that it starts, must be able to read. */
   folder: string
   /** `lasting`: the server also serves the later turns of a process that was started with it. */
   lend(): Promise<{ server: LentServer; folder: string; lasting?: true } | undefined>
 }
 
-/** The MCP server of a turn's tools, which may outlive the turn. */
+/** The MCP server with a turn's tools, which may outlive the turn. */
 export interface LentTools {
   /** The names and schemas of its tools, as text. */
   shape: string
   folder: string
-  /** Whether a CLI was given the server, and none has started it. */
+  /** Whether a CLI was given the server, but no CLI has started it. */
   isUnused: boolean
-  /** Serves these tools until `rest`; between turns a call is answered with a sentence. */
+  /** Serves these tools until `rest`; between turns, a call is answered with an explanation. */
   serve(tools: readonly Tool[]): void
   rest(): void
   lend: TurnAdvice['lend']
@@ -105,15 +105,15 @@ export interface LentTools {
   close(): Promise<void>
 }
 
-/** The tools of the agents, and what these tools share. */
+/** The tools of the agents, and the state that these tools share. */
 type ToolState = {
   /** The tools of each agent, by its name; they remember which files were read. */
   toolboxes: Map<string, Toolbox>
-  /** The current seat of each agent, by its name: its tools outlive the turn, and need the current settings. */
+  /** The present seat of each agent, by its name: its tools outlive the turn, and need the present settings. */
   seats: Map<string, NativeSeat>
   /** The temporary folders and networks that commands share, by the agent's name. */
   scratches: Map<string, ScratchRooms>
-  /** How the policy judged a call and where its command runs, by the call's input. */
+  /** The policy's decision on a call and the place of its command, by the call's input. */
   judged: WeakMap<object, PlacedCall>
   sandbox?: Wall
 }
@@ -121,13 +121,13 @@ type ToolState = {
 /** The MCP servers. */
 type ServerState = {
   servers?: Promise<McpServers | undefined>
-  /** The settings and the leash of the wall around the servers, and whether the folder's own servers are among them. */
+  /** The settings and the leash for the wall around the servers, and whether the folder's own servers are included. */
   seat?: { settings: Settings; leash: Leash; trusted: boolean }
   /** Called when the state or a list of a server has changed. */
   changed: Set<() => void>
 }
 
-/** The language servers that report errors after edits, from the first edit on, and the seat of the wall around them. */
+/** The language servers that report errors after edits, from the first edit on, and the seat for the wall around them. */
 type LanguageState = {
   seat: NativeSeat
   opened: Promise<LanguageServers> | undefined
@@ -136,7 +136,7 @@ type LanguageState = {
 
 /** The person's answers about the folder. */
 type TrustState = {
-  /** Whether the person said that they trust the folder: a folder with nothing that steers agents is trusted without a question. */
+  /** Whether the person said that they trust the folder: a folder without steering files is trusted without a question. */
   agreed?: boolean
   /** Whether the folder was trusted during a turn, after the desk had read its settings. */
   given?: boolean
@@ -149,38 +149,38 @@ type AuditState = { log?: Audit; lines: Promise<unknown>[] }
 type NoteState = {
   /** Notes to show with the next event. */
   waiting: string[]
-  /** Notes that were shown once and are not shown again. */
+  /** Notes that were shown and are not shown again. */
   shown: Set<string>
   /** Whether a question of this session has explained why there is no sandbox. */
   unwalled?: true
 }
 
-/** The session as the hooks and the model know it. */
+/** The session in the form that hooks and the model know. */
 type SessionState = {
-  /** The session whose start was reported to the hooks; `end` reports its end to them, and returns their faults. */
+  /** The session whose start was reported to the hooks; `end` reports its end to them, and returns their errors. */
   begun?: { id: string; compacted?: boolean; end(reason: string): Promise<string[]> }
   /** Instruction files, skills and subagents as the last turn saw them, by their subject. */
   seen: Map<string, ContextItem>
-  /** Set when the person has added a note to the instructions, which the working agent then gets. */
+  /** Set when the person has added a note to the instructions; the working agent then gets the note. */
   remembered?: true
 }
 
-/** The facts of the machine, and what stops the scan that runs in the background. */
+/** The facts of the machine, and a controller that stops the scan in the background. */
 type MachineState = { facts?: Machine; scan?: AbortController }
 
 /** The requests that agents of the running turn can make to others. */
 type TurnState = {
-  /** Whether turns of this run may use thinking frameworks, so that our own agents are offered the tool `think`. */
+  /** Whether turns of this run may use thinking frameworks; if so, our own agents have the tool `think`. */
   thinks?: boolean
   /** How the acting agent asks for advice; undefined if it may not. */
   advice?: TurnAdvice
-  /** Set if the run keeps the processes of its CLIs between turns: the server of their tools is then kept too. */
+  /** Set if the run keeps the processes of its CLIs between turns: the server with their tools is then kept too. */
   kept?: { tools?: LentTools }
   /** Set while a coordinator's turn runs. */
   coordinator?: CoordinatorSeat
 }
 
-/** State that native agents keep between the turns of one run, in the parts that its users take. */
+/** State that native agents keep between the turns of one run, divided by its users. */
 type NativeState = {
   tools: ToolState
   mcp: ServerState
@@ -193,10 +193,10 @@ type NativeState = {
   turn: TurnState
 }
 
-/** Something that has these parts of the state, for a function that needs no others. */
+/** A value with these parts of the state, for a function that needs no other parts. */
 export type WithState<Part extends keyof NativeState> = { state: Pick<NativeState, Part> }
 
-/** The state of a new run; `tools` are what its tools share already. */
+/** The state of a new run; `tools` is the shared state of the tools that already exists. */
 export const newNativeState = (tools: Partial<ToolState> = {}): NativeState => ({
   tools: { toolboxes: new Map(), seats: new Map(), scratches: new Map(), judged: new WeakMap(), ...tools },
   mcp: { changed: new Set() },
@@ -208,7 +208,7 @@ export const newNativeState = (tools: Partial<ToolState> = {}): NativeState => (
   turn: {},
 })
 
-/** Tells the hooks that the session is over; returns their faults. */
+/** Tells the hooks that the session is over; returns their errors. */
 export async function leaveSession({ state }: WithState<'session'>, reason: string): Promise<string[]> {
   const { begun } = state.session
   delete state.session.begun

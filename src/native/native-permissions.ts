@@ -11,7 +11,7 @@ import { withHooks } from './native-hooks.ts'
 import { wallAround } from './command-wall.ts'
 import { withAudit } from './native-audit.ts'
 
-/** Makes the policy of our own agent: the rules of the settings, and those that the person said "always" to in this project. */
+/** Makes the policy of our own agent: the rules from the settings, and those to which the person answered "always" in this project. */
 export async function policyFor(
   seat: NativeSeat,
   tools: readonly Tool[],
@@ -26,8 +26,8 @@ export async function policyFor(
     home: env.HOME ?? home,
     path: env.PATH,
     mode: () => modeOf(seat),
-    // The rules are read for each call: a permission that a person gives or takes away meanwhile, here or in another window, counts at
-    // once.
+    // The rules are read for each call, so that a permission that a person gives or withdraws meanwhile, here or in another window,
+    // counts at once.
     rules: async () => rulesOf(permissions, await project.read()),
     tools,
     added: () => parts.folders.now,
@@ -51,7 +51,7 @@ export async function policyFor(
   return withAudit(withHooks(scope ? limitToScope(held, scope, root) : held, seat, parts), seat.agent.name, parts)
 }
 
-/** Refuses a worker's writes outside of its scope. The sandbox limits what commands may write. */
+/** Refuses a worker's writes outside its scope. The sandbox limits the writes of commands. */
 function limitToScope(held: Policy, scope: readonly string[], root: string): Policy {
   return async (tool, input, turn) => {
     const decision = await held(tool, input, turn)

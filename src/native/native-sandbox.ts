@@ -27,11 +27,11 @@ type AgentShell = {
   env: NativeParts['env']
   shell(command: string, call: ToolCall): Promise<ShellStart>
   interpreter(command: string, call: ToolCall, outside: boolean): Promise<ShellStart>
-  /** Makes a tool report what the sandbox refused its command, and run it again outside if the person says yes. */
+  /** Makes a tool report what the sandbox refused its command, and run the command again outside if the person agrees. */
   explain(tool: Tool): Tool
 }
 
-/** How an agent's shell commands are run: behind a wall if the system has one, else limited by the policy alone. */
+/** How an agent's shell commands run: behind a wall if the system has one, otherwise limited only by the policy. */
 export function agentShell(name: string, parts: NativeParts, tools: () => readonly Tool[]): AgentShell {
   const { root, env: all, home, state } = parts
   const keys = namedKeys(state.tools.seats.get(name)?.settings ?? { agents: [] })
@@ -57,7 +57,7 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
       runs.note(call, { outside: place.outside })
       return plain
     }
-    // In a scope only the files and folders that it names are writable, and the repository is not.
+    // With a scope, only the files and folders in it are writable, and the repository is not.
     const inside = scope ? { ...place.inside, project: 'read' as const, git: 'read' as const } : place.inside
     const scratch = await scratchRooms(name, parts).of(inside.sockets ? leash : 'read')
     const mayWrite = place.inside.project === 'write'
@@ -72,7 +72,7 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
       hidden: await hiddenKeys(place.keys, call, parts, runs.judged(call)),
     }
     const walled = await sandboxOf(parts).wrap(plain.argv, limits)
-    // The policy let the command through because the wall would limit it.
+    // The policy allowed the command because the wall would limit it.
     if ('none' in walled) throw new Error(`the sandbox could not be started (${walled.none}), so nothing was run.`)
     runs.note(call, { inside: { ...limits, cwd: call.cwd, sees: walled.sees, scope: mayWrite ? scope : undefined } })
     return {
@@ -104,14 +104,14 @@ export function agentShell(name: string, parts: NativeParts, tools: () => readon
   }
 }
 
-/** Starts one of the plain readers, without a shell and with nothing but the language and the time zone in its environment. */
+/** Starts one of the plain readers, without a shell and with only the language and the time zone in its environment. */
 async function readerStart(
   command: string,
   { cwd }: ToolCall,
   { root, home, env, folders }: NativeParts,
 ): Promise<ShellStart> {
   const { plainReader } = await import('../safety/rules/plain-readers.ts')
-  // The files are checked again: one of them may have been replaced since the policy checked it.
+  // The files are checked again, because one may have been replaced since the policy checked it.
   const reader = await plainReader(command, { root, added: folders.now, home: env.HOME ?? home, path: env.PATH, cwd })
   if (!reader) throw new Error('a file that it reads has changed meanwhile, so nothing was run. Try again.')
   const { program, args, git } = reader
@@ -131,17 +131,17 @@ async function readerStart(
   }
 }
 
-/** The places of a scope that a command may write. A missing one cannot be opened in a wall: only the tools can make it. */
+/** The places of a scope that a command may write. A missing place cannot be opened in a wall: only the tools can create it. */
 async function scopePlaces(scope: readonly string[], root: string): Promise<string[]> {
   const real = await Promise.all(scope.map((path) => realpath(join(root, path)).catch(() => undefined)))
   // A link in the project may lead out of it.
   return real.filter((path) => path !== undefined && (path === root || path.startsWith(root + sep))) as string[]
 }
 
-/** How a command was run. */
+/** How a command ran: inside the wall or outside. */
 type CommandRun = { inside: WalledCommand; outside?: undefined } | { outside: string }
 
-/** How each call ran its command, the calls that the person freed, and the commands of a turn that raised a question. */
+/** How each call ran its command, which calls the person freed from the wall, and which commands of a turn raised a question. */
 class CommandRuns {
   #runs = new WeakMap<ToolCall, CommandRun>()
   #judged = new WeakMap<ToolCall, PlacedCall>()
@@ -165,7 +165,7 @@ class CommandRuns {
     return this.#judged.get(call)
   }
 
-  /** Notes that a call has returned: a command that goes on in the background can no longer ask. */
+  /** Notes that a call has returned: a command that continues in the background can no longer ask. */
   end(call: ToolCall): void {
     this.#over.add(call)
   }
@@ -182,7 +182,7 @@ class CommandRuns {
     return this.#freed.has(call)
   }
 
-  /** Whether this is the first question for this command in its turn. */
+  /** Whether this is the first question about this command in its turn. */
   isNew(command: string, { signal }: ToolCall): boolean {
     const asked = this.#asked.get(signal) ?? new Set()
     this.#asked.set(signal, asked)
@@ -200,7 +200,7 @@ function refusable(tool: Tool, name: string, runs: CommandRuns, parts: NativePar
       const output = await (async () => tool.run(input, call))().finally(() => runs.end(call))
       const effect = tool.effect?.(input, call.cwd)
       const ran = runs.of(call)
-      // Settings that a tool wrote with permission are the person's own, even while a command runs in the background.
+      // Settings that a tool wrote with permission count as the person's own, even while a command runs in the background.
       if (effect?.does === 'access')
         acceptSettings(effect.paths.flatMap(({ access, path }) => (access === 'read' ? [] : [path])))
       if (effect?.does !== 'command' || !ran) return output
@@ -259,7 +259,7 @@ function refusable(tool: Tool, name: string, runs: CommandRuns, parts: NativePar
         const answer: Consent = isYes ? 'always' : !picks ? 'nobody' : picks.includes('once') ? 'once' : 'no'
         const what = isShown ? `read in the sandbox: ${place}` : `outside the sandbox: ${command}`
         const act = { type: 'approval' as const, tool: tool.name, what, answer, rule: always ? grants : undefined }
-        // The answer is on record before the command leaves the sandbox.
+        // The answer is recorded before the command leaves the sandbox.
         await parts.state.audit.log?.record(defined({ ...act, by: name, project: parts.root, session: parts.session }))
         if (always)
           await parts.project.update((doc) => ({ ...doc, outside: [...new Set([...(doc.outside ?? []), grants])] }))
@@ -271,7 +271,7 @@ function refusable(tool: Tool, name: string, runs: CommandRuns, parts: NativePar
   }
 }
 
-/** Asks whether to keep files that a command left and that could start programs by themselves; meanwhile they are in the quarantine. */
+/** Asks whether to keep files from a command that could start programs by themselves; meanwhile they are in the quarantine. */
 async function asksToKeep(
   { files }: Quarantined,
   { command, call, name }: { command: string; call: ToolCall; name: string },
@@ -313,7 +313,7 @@ async function asksToKeep(
   return answer === 'once'
 }
 
-/** Whether the person may be asked to let a command run outside: an agent that may only look never leaves the wall. */
+/** Whether the person may be asked to let a command run outside: an agent that may only read never leaves the wall. */
 const mayLeave = ({ settings: { sandbox, permissions }, limits }: NativeSeat, { leash = 'read' }: ToolCall): boolean =>
   leash !== 'read' && limits?.scope === undefined && sandbox.network !== 'none' && permissions.mode !== 'dontAsk'
 

@@ -2,8 +2,8 @@ import type { Leash } from '../core/work/agent.ts'
 import type { TurnScratch, WallHost } from '../safety/wall/wall.ts'
 
 /**
- * The temporary folder and the network that the commands of one agent share, opened with the first command of a turn. Agents that
- * may only read do not share them with agents that may act: otherwise they could use a server that writes for them.
+ * The temporary folder and the network that the commands of one agent share, opened with the first command of a turn. Agents that may
+ * only read do not share them with agents that may act, because they could then use a server that writes for them.
  */
 export class ScratchRooms {
   #open: () => Promise<TurnScratch>
@@ -29,7 +29,7 @@ export class ScratchRooms {
     this.#turns++
   }
 
-  /** Closes them after the last turn, unless `busy`: a background command keeps using them, also in the next turn. */
+  /** Closes them after the last turn, unless `busy`: a background command keeps using them, even in the next turn. */
   async end(busy: boolean): Promise<void> {
     this.#turns--
     if (this.#turns <= 0 && !busy) await this.close()

@@ -14,7 +14,7 @@ export const nativeLeashes: Record<Leash, string> = {
   all: 'does everything without asking, outside the sandbox',
 }
 
-/** Gives a seat the model that the slash command of the turn names. */
+/** Gives a seat the model that the turn's slash command names. */
 async function withTerms(seat: NativeSeat, { terms }: Turn, parts: NativeParts): Promise<NativeSeat> {
   if (terms?.model === undefined) return seat
   const { fileModel } = await import('./native-model.ts')
@@ -48,7 +48,7 @@ export function nativeSeat(seat: NativeSeat, parts: NativeParts): Agent {
       ])
       const { seat: judged, trusted } = yield* checkTrust(turn, seat, parts)
       const own = await withTerms(judged, turn, parts)
-      // The system prompt of our own agent already says what the machine can do.
+      // The system prompt of our own agent already describes the machine.
       const prompt = withoutPart(turn.prompt, turn.machine)
       const held = { ...turn, prompt, leash: own.leash, ask: notifying(turn.ask, own, parts) }
       const rooms = scratchRooms(agent.name, parts)
@@ -56,7 +56,7 @@ export function nativeSeat(seat: NativeSeat, parts: NativeParts): Agent {
       try {
         for await (const event of (yield* openNative(own, parts, held, trusted)).turn(held)) {
           notifyOfEvent(event, own, parts, turn.signal)
-          // The hooks that inform the model about a session run again after a summary.
+          // The hooks that give the model information about a session run again after a summary.
           if (event.type === 'summary' && parts.state.session.begun) parts.state.session.begun.compacted = true
           for (const text of parts.state.notes.waiting.splice(0)) yield { type: 'note', text }
           if (event.type === 'end') for (const text of await auditTrouble(parts)) yield { type: 'note', text }

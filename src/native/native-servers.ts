@@ -22,9 +22,8 @@ type ServerOptions = {
 }
 
 /**
- * Starts the MCP servers of this run once, and again if they need another wall or the folder's trust has changed. An agent that may
- * only read calls no server, so the servers of other agents keep running as they are. Undefined when none is configured; then no MCP
- * code is loaded.
+ * Starts the MCP servers of this run once, and again if they need another wall or the folder's trust has changed. An agent that may only
+ * read calls no server, so the servers of other agents keep running. Undefined if no server is configured; then no MCP code is loaded.
  */
 export function serversOf(parts: NativeParts, options: ServerOptions): Promise<McpServers | undefined> {
   const { state } = parts
@@ -52,10 +51,10 @@ export async function refreshedServers(parts: NativeParts, options: ServerOption
   return now
 }
 
-/** Whether the project has a file that may name MCP servers. */
+/** Whether the project has a file that may configure MCP servers. */
 export const hasServerFile = ({ root }: Pick<NativeParts, 'root'>) => files.some((file) => existsSync(join(root, file)))
 
-/** Reads which servers are configured now; undefined when none is configured. */
+/** Reads which servers are configured now; undefined if no server is configured. */
 export async function configuredServers(parts: NativeParts, options: ServerOptions): Promise<McpConfig | undefined> {
   const { root, home, env } = parts
   const { trusted } = options
@@ -67,7 +66,7 @@ export async function configuredServers(parts: NativeParts, options: ServerOptio
   return config.servers.length === 0 && config.warnings.length === 0 ? undefined : config
 }
 
-/** Reads which servers are configured, and notes each wrong entry once for the person. */
+/** Reads which servers are configured, and shows the person a note about each wrong entry once. */
 export async function checkedServers(parts: NativeParts, options: ServerOptions): Promise<McpConfig | undefined> {
   const config = await configuredServers(parts, options)
   for (const warning of config?.warnings ?? []) noteOnce(parts, warning)
@@ -89,7 +88,7 @@ async function open(parts: NativeParts, options: ServerOptions): Promise<McpServ
   }
   const opener = process.platform === 'darwin' ? 'open' : 'xdg-open'
   const browse = async (url: string) => {
-    // The address comes from the server: files and addresses of other programs are not opened.
+    // The address comes from the server, so files and addresses of other programs are not opened.
     if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
       throw new Error(`the login page ${url} is not opened, because it is not an http or https address`)
     await collect(opener, [url], { cwd: root, env: withoutModelKeys(env) })
@@ -101,14 +100,14 @@ async function open(parts: NativeParts, options: ServerOptions): Promise<McpServ
       if (opened) noteFaults(opened, parts)
       for (const tell of parts.state.mcp.changed) tell()
     },
-    // The current settings and leash: a server is started again after it has exited.
+    // The present settings and leash count, because a server is started again after it has exited.
     enclose: ({ own = false, unwalled }, argv, given) =>
       enclose({ argv, env: given, own, unwalled, git: 'read' }, parts.state.mcp.seat ?? options, parts),
   })
   return opened
 }
 
-/** Notes once for the person each server that stopped, or that cannot be used until they do something. */
+/** Shows the person one note about each server that stopped, or that cannot be used until the person acts. */
 function noteFaults(servers: McpServers, parts: NativeParts): void {
   for (const { name, state, why = 'it says nothing about the cause' } of servers.status().servers) {
     const words = {

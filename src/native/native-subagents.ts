@@ -43,7 +43,7 @@ type SubagentParts = {
   wall: string | undefined
 }
 
-/** Hands a task to a fresh agent that sees only the task; only its answer comes back. */
+/** Gives a task to a new agent that sees only the task; only its answer is returned. */
 export function subagentConsult(given: SubagentParts): Consult {
   return async (request, call) => {
     const { subagent, task } = chosenSubagent(request, given.subagents)
@@ -84,7 +84,7 @@ async function openSubagent(given: SubagentParts, subagent: Subagent | undefined
     tools: tools.all.map((tool) =>
       borderedTool(diagnosedTool(toolWithHooks(touchingTool(tool, nested, parts), seat, parts), seat, parts), parts),
     ),
-    // The turn itself has already shown the person which instruction files are used.
+    // The turn itself has already told the person which instruction files are used.
     before: async () => nested.take().guides,
     ...subagentHooks(seat, parts),
     policy: await policyFor(seat, box.tools, [...box.own, ...skills.map(({ path }) => dirname(path))], parts, limits),
@@ -95,7 +95,7 @@ async function openSubagent(given: SubagentParts, subagent: Subagent | undefined
   })
 }
 
-/** The seat of a subagent: its model, its effort and its permission mode, each only if its file may decide it. */
+/** The seat of a subagent: its model, effort and permission mode, each only if its file may determine it. */
 function subagentSeat(subagent: Subagent, seat: NativeSeat, parts: NativeParts): NativeSeat {
   const { place, from, model: wanted, effort: hard, mode: said } = subagent
   const found = wanted === undefined ? undefined : fileModel(wanted, from, seat)
@@ -112,10 +112,10 @@ function subagentSeat(subagent: Subagent, seat: NativeSeat, parts: NativeParts):
   return { ...seat, agent, settings: { ...seat.settings, permissions: { ...permissions, mode } } }
 }
 
-/** The modes from the loosest to the strictest: each lets an agent do less without a question than those before it. */
+/** The modes from the loosest to the strictest: each lets an agent do less without a question than the one before. */
 const fromLoose: readonly Mode[] = ['bypass', 'acceptEdits', 'default', 'dontAsk', 'plan']
 
-/** The stricter of the session's mode and the mode that a file names, by our name or Claude Code's. */
+/** The stricter of the session's mode and the mode that a file names, by our name or Claude Code's name. */
 function stricterMode(mode: Mode, said: string | undefined): Mode {
   const at = fromLoose.indexOf(said as Mode)
   return at > fromLoose.indexOf(mode) ? fromLoose[at]! : mode
@@ -128,7 +128,7 @@ function hasTool(tool: Tool, { tools, without = [] }: Pick<Partial<Subagent>, 't
   return !without.some((one) => isNamed(one, tool) || (/^(edit|write)$/i.test(one) && tool.risk === 'write'))
 }
 
-/** Whether a word of a file means a tool: by our name or another program's, ignoring case; a star matches anything. */
+/** Whether a word in a file stands for a tool, by our name or another program's, ignoring case; a star matches anything. */
 function isNamed(word: string, tool: Tool): boolean {
   const name = word.replace(/\(.*$/s, '').toLowerCase()
   const pattern = new RegExp(`^${name.split('*').map(literal).join('.*')}(?:__.*)?$`)
@@ -140,7 +140,7 @@ function isNamed(word: string, tool: Tool): boolean {
 
 const literal = (text: string) => text.replaceAll(/[^\w]/g, '\\$&')
 
-/** Says which tools of a subagent's file do not exist here; those of MCP servers may come later. */
+/** Says which tools in a subagent's file do not exist here; MCP tools may appear later. */
 function unknownTools(subagent: Subagent | undefined, all: readonly Tool[]): string[] {
   const unknown = (subagent?.tools ?? []).filter(
     (one) => !one.startsWith('mcp__') && !all.some((tool) => isNamed(one, tool)),

@@ -21,7 +21,9 @@ import { projectFile } from '../settings/settings-schema.ts'
 /** The seat with the settings that the folder adds, and whether the folder is trusted. */
 type TrustCheck = { seat: NativeSeat; trusted: boolean }
 
-/** Decides whether the project's own files may steer our agent. A person who watches is asked once; if nobody watches, the answer is no. */
+/**
+ * Decides whether the project's own files may steer our agent. A person who watches is asked once; if nobody watches, the answer is no.
+ */
 export async function* checkTrust(turn: Turn, seat: NativeSeat, parts: NativeParts): AsyncGenerator<Event, TrustCheck> {
   const checked = yield* judge(turn, seat, parts)
   parts.state.tools.seats.set(seat.agent.name, checked.seat)
@@ -48,7 +50,7 @@ async function* judge(turn: Turn, seat: NativeSeat, parts: NativeParts): AsyncGe
     state.trust.agreed = true
     return { seat: await trustedSeat(seat, parts), trusted: true }
   }
-  // The person was warned of the settings file when the settings were read.
+  // The person was already warned about the settings file when the settings were read.
   const [first, ...more] = standing.files.filter((file) => file !== projectFile)
   const what = more.length === 0 ? first : `${first} and ${more.length} more`
   if (first !== undefined)
@@ -59,13 +61,15 @@ async function* judge(turn: Turn, seat: NativeSeat, parts: NativeParts): AsyncGe
   return withoutTrust(seat)
 }
 
-/** Without trust no formatter runs, because a formatter reads settings of the folder that can run code. */
+/** Without trust no formatter runs, because formatters read settings of the folder, which can run code. */
 const withoutTrust = (seat: NativeSeat): TrustCheck => ({
   seat: { ...seat, settings: { ...seat.settings, formatters: undefined } },
   trusted: false,
 })
 
-/** Adds the folder's settings. Its leash is applied only if the trust came after the settings were read, so that nothing is narrowed twice. */
+/**
+ * Adds the folder's settings. Its leash only applies if the trust came after the settings were read, so that nothing is narrowed twice.
+ */
 async function trustedSeat(seat: NativeSeat, parts: NativeParts): Promise<NativeSeat> {
   const { settings, warnings } = await withFolderSettings(seat.settings, parts)
   for (const words of warnings) noteOnce(parts, words)
@@ -79,15 +83,13 @@ export async function isFolderTrusted({ store, clock, root, cwd, home }: NativeP
   return (await new TrustBook(store, { clock, own: home }).of(root, cwd)).state === 'trusted'
 }
 
-/**
- * Of the folders above the project that have instruction files, the ones that the person trusts. A note names the others once.
- */
+/** The trusted ones of the folders above the project that have instruction files. A note names the others once. */
 export async function trustedAbove(parts: NativeParts, found: readonly string[]): Promise<string[]> {
   const { store, clock, home } = parts
   const book = new TrustBook(store, { clock, own: home })
   const trusted: string[] = []
   for (const folder of found) {
-    // Without a yes to the folder itself, anybody who can write there could steer agents, for example in /tmp.
+    // Without a yes to the folder itself, anybody who can write there, for example in /tmp, could steer agents.
     if ((await book.knows(folder)) && (await book.of(folder)).state === 'trusted') trusted.push(folder)
     else
       noteOnce(
@@ -100,7 +102,7 @@ export async function trustedAbove(parts: NativeParts, found: readonly string[])
 
 type TrustedFolder = { root: string; home: string }
 
-/** Adds what a trusted folder brings: its settings narrow the person's, its hooks and MCP servers join theirs. */
+/** Adds the content of a trusted folder: its settings narrow the person's, its hooks and MCP servers are added to theirs. */
 export async function withFolderSettings(
   settings: Settings,
   { root, home }: TrustedFolder,
@@ -111,7 +113,7 @@ export async function withFolderSettings(
     settings: {
       ...narrowSettings(settings, said),
       hooks: Object.values(by).reduce(joinedHooks, settings.hooks),
-      // If both name a server, the person's own is used.
+      // If both configure a server of the same name, the person's own is used.
       mcpServers: { ...ofProject(said.mcpServers), ...settings.mcpServers },
       formatters: settings.formatters && [...ofFolder(said.formatter), ...settings.formatters],
     },
@@ -119,24 +121,24 @@ export async function withFolderSettings(
   }
 }
 
-/** The question whether to trust a folder, with its files, the programs that they would start, and what changed in them. */
+/** The question whether to trust a folder, with its files, the programs that they would start, and their changes. */
 export async function folderQuestion(folder: TrustedFolder, standing: FolderTrust, book: TrustBook): Promise<Question> {
   const lines = await folderFileLines(folder, standing.files, standing.changes)
   return trustQuestion(folder.root, standing, lines, await book.diffs(folder.root, standing))
 }
 
-/** The formatters that the project names. They come first, because they know its files best. */
+/** The formatters from the project's settings. They come first, because they fit the project's files best. */
 const ofFolder = (said: Record<string, string> | undefined): Formatter[] =>
   formattersOf(said).map((one) => ({ ...one, project: true }))
 
-/** Marks servers that the project names: they run behind the wall, whatever their entries say. */
+/** Marks the servers that the project configures: they run behind the wall, whatever their entries say. */
 function ofProject(servers: Record<string, unknown> = {}): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(servers).map(([name, one]) => [name, isPlainObject(one) ? { ...one, project: true } : one]),
   )
 }
 
-/** Lists the folder's files and the programs that each would start, for the person to read. Nothing is run here. */
+/** Lists the folder's files and the programs that each would start, for the person to read. No program is started here. */
 export async function folderFileLines(
   folder: TrustedFolder,
   files: readonly string[],
@@ -164,7 +166,7 @@ type Starts = {
   setup?: string
 }
 
-/** Reads what the folder would start. A file that cannot be read starts nothing here; its fault is reported when it is used. */
+/** Finds the programs that the folder would start. An unreadable file starts none here; its error is reported when the file is used. */
 async function startsOf({ root, home }: TrustedFolder): Promise<Starts> {
   const said = await projectSettings(root, home).catch(() => undefined)
   const settings = said?.mcpServers

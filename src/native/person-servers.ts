@@ -3,15 +3,18 @@ import type { Settings } from '../settings/settings.ts'
 import type { NativeParts } from './native-parts.ts'
 import { leashOf, nativeAgents } from '../settings/enabled-agents.ts'
 
-/** The MCP servers that a person names in a prompt, whichever agent takes the turn. A project's servers are used once it is trusted. */
+/**
+ * The MCP servers that a person names in a prompt, whichever agent takes the turn. A project's servers can be used once the project is
+ * trusted.
+ */
 export type PersonServers = {
   /** The names of the configured servers; does not start any. */
   names(): Promise<string[]>
-  /** Starts the servers, unless they run; undefined when none is configured. */
+  /** Starts the servers, unless they already run; undefined if none is configured. */
   open(): Promise<McpServers | undefined>
   /** Stops the servers and starts those that are configured now. */
   refresh(): Promise<McpServers | undefined>
-  /** Why there is no server of this name, and what to do. */
+  /** Says why there is no server of this name, and what to do. */
   missing(name: string): Promise<string>
 }
 
@@ -21,7 +24,7 @@ const servers = () => import('./native-servers.ts')
 type PersonServersParts = { native: NativeParts; settings: Settings }
 
 export function personServers({ native, settings: own }: PersonServersParts): PersonServers {
-  // The wall of our own agent, so that its first turn need not start the servers again behind another one.
+  // The wall of our own agent, so that its first turn need not start the servers again behind another wall.
   const leash = leashOf(own, nativeAgents(own)[0])
   const options = async () => {
     const { isFolderTrusted, withFolderSettings } = await import('./native-trust.ts')
@@ -38,7 +41,7 @@ export function personServers({ native, settings: own }: PersonServersParts): Pe
     async open() {
       const { state } = native
       const wanted = await options()
-      // Servers that run stay as they are: a turn decides about the wall around them.
+      // Running servers stay as they are: a turn decides about the wall around them.
       if (state.mcp.servers && state.mcp.seat?.trusted === wanted.trusted) return state.mcp.servers
       return (await servers()).serversOf(native, wanted)
     },

@@ -10,7 +10,7 @@ import type { NativeParts } from './native-parts.ts'
 import { defined } from '../base/defined.ts'
 import { messageOf } from '../base/error-message.ts'
 
-/** Where answers are recorded: the audit, opened with the first answer and undefined if nothing is kept, and the scene. */
+/** Records answers: in the audit, which is opened with the first answer and undefined if nothing is stored, with the scene. */
 export type AnswerRecord = { audit(): Promise<Audit | undefined>; scene: AuditContext }
 
 /** The record of a run's answers, in the audit that our own agents use. */
@@ -21,7 +21,7 @@ export function answerRecord(parts: NativeParts): AnswerRecord {
   }
 }
 
-/** The record of answers if no native agent runs: of a crew, or of a supervised agent. */
+/** The record of answers when no native agent runs: those of a crew, or of a supervised agent. */
 export function ownRecord({ store, clock, border, project }: RecordParts): AnswerRecord {
   let audit: Promise<Audit> | undefined
   const open = async () => {
@@ -34,18 +34,17 @@ export function ownRecord({ store, clock, border, project }: RecordParts): Answe
 type RecordParts = { store: Store; clock: Clock; border: Border; project: string }
 
 /**
- * Whether the answer to a question of another vendor's agent allows something. Our own agent's questions are recorded with the tool
- * that asks, so they do not count here.
+ * Whether an answer to a question of another vendor's agent allows something. Our own agent's questions are recorded with the tool that
+ * asks, so they do not count here.
  */
 export const allowsAct = ({ about, options }: Question) =>
   about === 'permission' || about === 'trust' || (about === 'choice' && options.some(({ means }) => isYes(means)))
 
-/** Whether the answer to a question of the rotation allows something: a looser leash, or the conversation for another vendor. */
+/** Whether an answer to a question of the rotation allows something: a looser leash, or sharing the conversation with another vendor. */
 export const allowsAgent = ({ about }: Question) => about === 'denied' || about === 'sharing'
 
 /**
- * Records the answers that the questions of an agent get, before the agent learns of them. A yes that cannot be recorded is
- * not passed on: the agent hears that nobody answered, and a note says why.
+ * Records the answers to an agent's questions before the agent gets them. A yes that cannot be recorded is not passed on: the agent learns that nobody answered, and a note says why.
  */
 export function withRecordedAnswers(
   agent: Agent,
@@ -53,7 +52,7 @@ export function withRecordedAnswers(
   counts: (question: Question) => boolean,
 ): Agent {
   const { name, start } = agent
-  // The copy keeps the getters of the agent, because some of its properties change while it lives, such as its terminal.
+  // The copy keeps the agent's getters, because some of its properties, such as its terminal, change during its life.
   const recording = Object.defineProperties({}, Object.getOwnPropertyDescriptors(agent)) as Agent
   recording.turn = async function* (turn): AsyncGenerator<Event> {
     const answers = turnAnswers(turn, name, record, counts)
@@ -75,7 +74,7 @@ export function withRecordedAnswers(
   return recording
 }
 
-/** Records the answers of one turn of an agent that asks by itself; `settle` ends the record after the notes. */
+/** Records the answers of one turn of an agent that asks on its own; `settle` finishes the record after the notes. */
 export const turnAnswers = (
   turn: Pick<Turn, 'ask' | 'id'>,
   name: string,
@@ -83,7 +82,7 @@ export const turnAnswers = (
   counts: (question: Question) => boolean,
 ): RecordedAnswers => recordAnswers(turn.ask, name, { ...record, scene: { ...record.scene, turn: turn.id } }, counts)
 
-/** Asks with `ask`, and records in the audit the answers to the questions that `counts` picks; `settle` completes their records. */
+/** Asks with `ask`, and records in the audit the answers to the questions that `counts` selects; `settle` completes their records. */
 function recordAnswers(
   ask: Ask,
   name: string,
@@ -116,7 +115,7 @@ function recordAnswers(
 
 type Approval = Extract<AuditedAct, { type: 'approval' }>
 
-/** The longest description of what was allowed. The conversation keeps the question whole. */
+/** The longest description of the allowed action. The conversation keeps the whole question. */
 const longest = 400
 
 function approvalOf(question: Question, picks: string[] | undefined, withdrawn: boolean, name: string): Approval {
@@ -136,9 +135,7 @@ function approvalOf(question: Question, picks: string[] | undefined, withdrawn: 
   })
 }
 
-/**
- * The meaning of the picks. Words of the person's own in place of a yes mean no; an option without a meaning is another answer.
- */
+/** The meaning of the picks. The person's own words in place of a yes mean no; an option without a meaning counts as another answer. */
 function answerIn({ options, about }: Question, picks: readonly string[]): Approval['answer'] {
   const picked = options.filter(({ id }) => picks.includes(id))
   if (picked.length === 0) return about === 'choice' ? 'other' : 'no'

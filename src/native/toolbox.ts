@@ -23,7 +23,7 @@ import { findProgram } from '../profiles/installed-programs.ts'
 import { nodeProgram } from '../base/process/own-program.ts'
 import { shellWord } from '../base/text/shell-word.ts'
 
-/** The tools of one agent. They last as long as the run, because they remember which files were read. */
+/** The tools of one agent. They exist as long as the run, because they remember which files were read. */
 export function toolboxOf(name: string, parts: NativeParts): Toolbox {
   const { toolboxes } = parts.state.tools
   const known = toolboxes.get(name)
@@ -53,12 +53,12 @@ export function toolboxOf(name: string, parts: NativeParts): Toolbox {
 export const loadableSkills = <S extends { unlisted?: true }>(skills: readonly S[]) =>
   skills.filter(({ unlisted }) => !unlisted)
 
-/** The tools of an agent: `all` can be called, and those of the `frame` are described in every request. */
+/** The tools of an agent: all of `all` can be called, and those of the `frame` are described in every request. */
 type OfferedTools = { all: Tool[]; frame: Tool[] }
 
 /**
- * Offers tools to a model by its full name. Leaves out a tool with nothing to call, and a tool that changes files in a form that the
- * model was not trained on. `indexed`: the servers whose later tools can be called too.
+ * Offers tools to a model by its full name. Leaves out a tool with no targets, and a tool that changes files in a form for which the
+ * model was not trained. `indexed`: the servers whose later tools can be called too.
  */
 export function offeredTools(
   own: readonly Tool[],
@@ -96,13 +96,13 @@ export function openTools(
     skills,
     isSecret: isSecretName,
     ...delegating,
-    // Only the agent that leads a turn has the tools that hand work on.
+    // Only the agent that leads a turn has the tools for delegating.
     thinking: delegating && { advise: adviceOf(parts), available: () => state.turn.thinks === true },
     sandboxed: runIsolated(parts),
     shell: sandbox.shell,
     format: formatterOf(name, parts, () => made.tools),
     interpreter: sandbox.interpreter,
-    // The setting is read at each call, because it may change while the tools last.
+    // The setting is read at each call, because it may change while the tools exist.
     get web() {
       return state.tools.seats.get(name)?.settings.web ?? {}
     },
@@ -110,7 +110,7 @@ export function openTools(
   return { ...made, tools: made.tools.map(sandbox.explain) }
 }
 
-/** Asks for advice in the turn that runs. */
+/** Asks for advice in the running turn. */
 function adviceOf({ state }: WithState<'turn'>): Advise {
   return async (request, signal) => {
     if (!state.turn.advice?.ask)
@@ -123,7 +123,7 @@ function adviceOf({ state }: WithState<'turn'>): Advise {
 
 const byNode = nodeProgram().map(shellWord).join(' ')
 
-/** The file that a program is written to, and the command that runs it. */
+/** The file for the program's text, and the command that runs it, by language. */
 const languages: Record<string, { file: string; by: string }> = {
   python: { file: 'main.py', by: 'python3' },
   javascript: { file: 'main.mjs', by: byNode },
@@ -149,7 +149,10 @@ const aliases: Record<string, string> = {
   golang: 'go',
 }
 
-/** Runs a program in an empty folder, sandboxed without project, network and sockets; undefined if there is known to be no sandbox. */
+/**
+ * Runs a program in an empty folder, in a sandbox without project, network and sockets; undefined if it is already known that there is no
+ * sandbox.
+ */
 export function runIsolated(parts: NativeParts): ToolParts['sandboxed'] | undefined {
   const { env, clock, blobs, border, home } = parts
   if (process.platform !== 'darwin' && findProgram('bwrap', parts) === undefined) return undefined
@@ -174,7 +177,7 @@ export function runIsolated(parts: NativeParts): ToolParts['sandboxed'] | undefi
         if ('none' in inside) throw new Error(`there is no sandbox here: ${inside.none}. Solve the task without it.`)
         return inside
       }
-      // The program gets nothing of the person's: no key from the environment, and none of their folders as its home.
+      // The program gets nothing of the person's: no key from the environment, and a separate folder as its home.
       const lean = { PATH: env.PATH, LANG: env.LANG, HOME: root, TMPDIR: root, GOCACHE: root }
       const run = bash(
         { env: lean, clock, blobs, mask: border.toward('work'), shell },
@@ -187,7 +190,7 @@ export function runIsolated(parts: NativeParts): ToolParts['sandboxed'] | undefi
   }
 }
 
-/** Notes the files that a tool has read or written, from the policy's judgement of its call: their folders may have instructions. */
+/** Notes the files that a tool has read or written, from the policy's decision on its call: their folders may have instructions. */
 export function touchingTool(tool: Tool, nested: NestedInstructions, { state }: WithState<'tools'>): Tool {
   return {
     ...tool,
@@ -201,8 +204,8 @@ export function touchingTool(tool: Tool, nested: NestedInstructions, { state }: 
 }
 
 /**
- * Applies the border to a tool: what it returns goes to the agent unchanged, except termaite's own keys; and the mark of such a
- * key is never written, because it would replace the key in a file.
+ * Applies the border to a tool. Its results go to the agent unchanged, except for termaite's own keys; and the placeholder of such a key
+ * is never written, because it would replace the key in a file.
  */
 export function borderedTool(tool: Tool, { border }: Pick<NativeParts, 'border'>): Tool {
   const mask = border.toward('work')

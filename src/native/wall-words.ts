@@ -37,13 +37,13 @@ const heldWords: Readonly<Record<Leash, string>> = {
 const flagWords =
   'Agents of other vendors are restricted by the flags of their own CLIs alone, and one with "wall": true does not run.'
 
-/** Says in one line what the sandbox of this machine, or the lack of one, means for agents of other vendors. */
+/** Says on one line what the sandbox of this machine, or the lack of one, means for agents of other vendors. */
 export const othersWords = (none: string | undefined): string =>
   none === undefined
     ? 'This machine has a sandbox: agents of other vendors run in it when they are only asked for advice, and always with "wall": true in their settings.'
     : `${missingWords(none)} ${flagWords}`
 
-/** Says what the sandbox of this machine means for agents: for the commands of our own, by their leashes, and for other vendors'. */
+/** Says what the sandbox of this machine means for agents: for the commands of our own, by leash, and for those of other vendors. */
 export async function machineWords(
   settings: Settings,
   wall: Wall,

@@ -16,7 +16,7 @@ const types: Readonly<Record<string, string>> = {
   '.webmanifest': 'application/manifest+json',
 }
 
-/** The page loads nothing from elsewhere, and runs no script and uses no style that is not a file of its own. */
+/** The page loads nothing from elsewhere, and only runs scripts and uses styles that are files of its own. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -30,7 +30,7 @@ const policy = [
   "form-action 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
-  // The page may make one trusted-types policy, which is for the address of its own worker.
+  // The page may create one trusted-types policy, for the address of its own worker.
   'trusted-types termaite-worker',
 ].join('; ')
 
@@ -43,13 +43,13 @@ const headers: Readonly<Record<string, string>> = {
   'permissions-policy': 'camera=(), microphone=(), geolocation=()',
 }
 
-/** A file whose name has a hash of its content never changes. */
+/** A file with a hash of its content in its name never changes. */
 const hashed = /-[0-9a-f]{12}\.\w+$/
 
-/** The files of the hub's page. They hold no data and no secret, so everybody who reaches the hub may read them. */
+/** The files of the hub's page. They contain no data and no secret, so everybody who reaches the hub may read them. */
 export class PageFiles {
   #files = new Map<string, PageFile>()
-  /** The version of the page, which changes with every file that it needs to open; empty if there is no page. */
+  /** The version of the page, which changes with every file that the page needs to start; empty if there is no page. */
   readonly version: string
 
   /** Reads every file of the folder; without a folder there are no files. */
@@ -74,7 +74,7 @@ export class PageFiles {
     const file = this.#files.get((request.url ?? '/').split('?')[0]!)
     if (!file) return false
     const { type, bytes, tag, cache } = file
-    // A worker that does not find this word in the page's answer removes itself: see worker/service-worker.ts.
+    // A worker that does not find this header in the page's answer removes itself: see worker/service-worker.ts.
     const worker = this.#files.has('/service-worker.js') ? { 'x-termaite-worker': 'keep' } : undefined
     const common = { ...headers, ...worker, 'cache-control': cache, etag: tag, vary: 'accept-encoding' }
     if (request.headers['if-none-match'] === tag) {

@@ -1,11 +1,11 @@
 import type { TerminalRow } from '../core/screen/machine-terminals.ts'
 
 /**
- * The words of the socket that carries all terminals of a page. A channel is one terminal that the page shows; the page
- * chooses its number. Pictures and output are binary frames, everything else is JSON.
+ * The frames of the socket that carries all terminals of a page. A channel is one terminal that the page shows; the page chooses its
+ * number. Pictures and output are binary frames, everything else is JSON.
  */
 
-/** The path of the socket, and the name of its protocol. The page's secret is the second protocol that it offers. */
+/** The path of the socket, and the name of its protocol. The page offers its secret as a second protocol. */
 export const terminalsPath = '/api/terminals/socket'
 export const terminalsProtocol = 'termaite-terminals'
 /** The code and the reason with which the hub closes a connection whose sign-in or key is no longer valid. */
@@ -14,31 +14,31 @@ export const signedOutReason = 'the sign-in or the key is no longer valid'
 
 /** The frames that a page sends. */
 export type PageFrame =
-  /** `above`: how many of the rows that scrolled off the screen the pictures have. */
+  /** `above`: how many of the rows that have scrolled off the screen the pictures include. */
   | { type: 'open'; channel: number; id: string; above: number }
   | { type: 'close'; channel: number }
-  /** How many bytes of the channel the page has drawn since it was opened. */
+  /** How many of the channel's bytes the page has drawn since it was opened. */
   | { type: 'seen'; channel: number; bytes: number }
   | { type: 'take'; channel: number }
   | { type: 'give'; channel: number }
-  /** Gives the terminal another size; only a page that has its keys can do that. */
+  /** Changes the size of the terminal; only a page that has its keyboard can do that. */
   | { type: 'size'; channel: number; cols: number; rows: number }
   | { type: 'keys'; channel: number; text: string }
   | { type: 'paste'; channel: number; text: string }
-  /** The terminals of which the page shows a small preview. */
+  /** The terminals that the page shows as small previews. */
   | { type: 'preview'; ids: string[] }
 
-/** The frames that the hub sends beside pictures and output. */
+/** The frames that the hub sends besides pictures and output. */
 export type HubFrame =
   | { type: 'terminals'; rows: TerminalRow[] }
   | { type: 'preview'; id: string; rows: string[] }
-  /** The page draws slower than the program: a picture follows when the page has drawn what it was sent. */
+  /** The page draws more slowly than the program: a picture follows once the page has drawn what it was sent. */
   | { type: 'behind'; channel: number }
-  /** Who has the keys of the terminal; nobody if `name` is missing. */
+  /** Who has the keyboard of the terminal; nobody if `name` is missing. */
   | { type: 'holder'; channel: number; name?: string; yours: boolean }
-  /** The program has exited. A picture follows if the agent is started again in the same terminal. */
+  /** The program has exited. If the agent is started again in the same terminal, a picture follows. */
   | { type: 'ended'; channel: number; code?: number; signal?: number }
-  /** There is no such terminal, or not yet. */
+  /** There is no such terminal, or it does not exist yet. */
   | { type: 'missing'; channel: number }
   | { type: 'refused'; channel?: number; why: string }
   /** Shows the page that the connection is alive. */
@@ -51,7 +51,7 @@ export type DrawnFrame =
 const headBytes = 9
 const pictureMark = 1
 
-/** A picture or output as bytes: the kind, the channel, the size of the screen (0 for output), and what is drawn. */
+/** Encodes a picture or output as bytes: the kind, the channel, the size of the screen (0 for output), and the content. */
 export function drawnBytes(frame: DrawnFrame): Uint8Array {
   const bytes = new Uint8Array(headBytes + frame.bytes.length)
   const view = new DataView(bytes.buffer)
@@ -65,7 +65,7 @@ export function drawnBytes(frame: DrawnFrame): Uint8Array {
   return bytes
 }
 
-/** Reads a binary frame; undefined if the bytes are not a frame. */
+/** Decodes a binary frame; undefined if the bytes are not a frame. */
 export function readDrawn(frame: Uint8Array): DrawnFrame | undefined {
   if (frame.length < headBytes) return undefined
   const view = new DataView(frame.buffer, frame.byteOffset, frame.length)
@@ -75,7 +75,7 @@ export function readDrawn(frame: Uint8Array): DrawnFrame | undefined {
   return { type: 'picture', channel, cols: view.getUint16(5), rows: view.getUint16(7), bytes }
 }
 
-/** Reads a page's frame; undefined if the text is not a frame. */
+/** Parses a page's frame; undefined if the text is not a frame. */
 export function readPageFrame(text: string): PageFrame | undefined {
   let found: Record<string, unknown>
   try {

@@ -68,6 +68,7 @@ export const aider: Profile = {
       ...modes[leash],
       option('--model', model),
     ),
+  models: { names: [], list: 'aider --list-models' },
   effort: { levels: ['low', 'medium', 'high'], words: (level) => `--reasoning-effort ${level}` },
   leashes: {
     read: 'answers from the files; edits nothing',

@@ -9,7 +9,7 @@ import { copilot } from './copilot/copilot.ts'
 import { crush } from './crush.ts'
 import { gemini } from './gemini/gemini.ts'
 import { opencode } from './opencode.ts'
-import { pi } from './pi.ts'
+import { pi } from './pi/pi.ts'
 import { qwen } from './qwen/qwen.ts'
 import { programOf } from './shared/command-words.ts'
 

@@ -29,6 +29,7 @@ export const cline: Profile = {
   window: 128_000,
   // cline reads its prompt from a shell's pipe, and from no other kind of stdin.
   command: ({ model }) => commandLine('cat | cline --yolo', option('--model', model)),
+  models: { names: [] },
   effort: { levels: ['none', 'low', 'medium', 'high', 'xhigh'], words: (level) => `--thinking ${level}` },
   // Its plan mode waits for a person at the end, and every other mode asks one.
   leashes: { all: 'runs everything without asking' },

@@ -30,6 +30,7 @@ export const crush: Profile = {
   leashes: { all: 'runs everything; without a screen it approves its own requests' },
   speaks: () => false,
   // crush can resume a session by its id but prints none.
+  models: { names: [], list: 'crush models' },
   resumes: false,
   failure,
   install: 'npm install -g @charmland/crush',

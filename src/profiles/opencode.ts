@@ -75,12 +75,13 @@ export const opencode: Profile = {
   speaks: (command) => hasFlag(command, ['--format'], 'json'),
   dialect: () => opencodeDialect(),
   acp: {
-    // opencode takes no model on the command line here: its own settings choose one.
+    choosesInSession: true,
     command: ({ leash }) =>
       leash === 'read' ? ruled('deny', 'deny', 'opencode acp') : ruled('ask', 'ask', 'opencode acp'),
     leashes: acpLeashes,
     failure: (message, now) => readMessage(signs, message, now),
   },
+  models: { names: [], list: 'opencode models' },
   // A variant of the model; opencode leaves out one that the model does not have.
   effort: {
     levels: ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'],

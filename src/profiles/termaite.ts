@@ -7,7 +7,6 @@ import type { Menu } from './shared/screen-parts.ts'
 import { defined } from '../base/defined.ts'
 import { join } from 'node:path'
 import { sumOf, loose, numberOf, textOf } from './shared/jsonl.ts'
-import { consentKeys } from '../core/talk/consent.ts'
 import { dialogOf, menuOf, trimmedScreen } from './shared/screen-parts.ts'
 import { commandLine, option, options } from './shared/command-words.ts'
 
@@ -43,7 +42,7 @@ function dialog(screen: Screen): Dialog | undefined {
   const page = below > top ? pagePlace.exec(rows[below]!)?.[1] : undefined
   // Rows below the options are not a part of them.
   const plain = rows.map((row) => (row.startsWith('──') || /^ *✎ /.test(row) ? '' : row.replace(/^ /, '')))
-  const menu = page === undefined ? menuOf(plain, '›') : shortMenu(plain)
+  const menu = page === undefined ? menuOf(plain, '›') : shortMenu(plain, (label) => isNo(label, rows))
   if (!menu || title === undefined) return undefined
   const [words = '', ...more] = paragraphs(plain.slice(top + 1, menu.from))
   const part = `Only ${page} are shown here. Read the rest in the agent's own terminal before you allow it.`
@@ -54,20 +53,28 @@ function dialog(screen: Screen): Dialog | undefined {
     numbers: true,
     decline: ['Escape'],
     grants: (label) => label.split(' covers: ')[1],
-    // Our own cards always have the keys in `consentKeys`.
-    meaning: ({ id }) => meanings.find((means) => String(consentKeys[means]) === id),
+    meaning: ({ label, grants }) => (isNo(label, rows) ? 'no' : grants === undefined ? 'once' : 'always'),
   })
   const options = asked.question.options.map((one) => ({ ...one, label: one.label.split(' covers: ')[0]! }))
   return { ...asked, question: { ...asked.question, options } }
 }
 
-const meanings = ['once', 'always', 'no'] as const
+/** Whether an option is the no of its card: Escape's answer in the hint below the card, or worded as a refusal. */
+function isNo(label: string, rows: readonly string[]): boolean {
+  const escape = rows.findLast((row) => escapeHint.test(row)) ?? ''
+  return escapeHint.exec(escape)?.[1] === label.split(' covers: ')[0] || /^(?:No\b|Do not\b)/.test(label)
+}
+
+const escapeHint = /\bEnter answers · Esc: (.*\S)/
+
+/** "Yes, always in this project", "Yes, trust them as they are now": every yes but the one for once. */
+const mayLast = /^Yes(?!, once$)/
 
 /**
  * The options of a card that is read page by page, which are side by side: "› 1 Yes, once 2 Yes, always 3 No". Only the chosen one says
- * what it covers, so a yes that lasts can be given in the terminal alone.
+ * what it covers, so a yes that may last can be given in the terminal alone.
  */
-function shortMenu(rows: readonly string[]): Menu | undefined {
+function shortMenu(rows: readonly string[], refuses: (label: string) => boolean): Menu | undefined {
   const isRow = (row: string | undefined) => row !== undefined && /^(?: |›) \d /.test(row)
   const pointed = rows.findLastIndex((row) => /^(?:.* )?› \d /.test(row) && isRow(row))
   if (pointed < 0) return undefined
@@ -80,7 +87,8 @@ function shortMenu(rows: readonly string[]): Menu | undefined {
       return id === undefined ? [] : [{ id, label: label! }]
     }),
   )
-  const offered = options.filter(({ label }) => !(options.some((one) => one.id === '3') && /^Yes, always/.test(label)))
+  const consents = options.some(({ label }) => refuses(label))
+  const offered = options.filter(({ label }) => !consents || refuses(label) || !mayLast.test(label))
   return { options: offered, numbered: true, at: 0, from, to }
 }
 

@@ -20,7 +20,7 @@ import { bringUndoably } from './race-turn.ts'
 /** The results of a race are kept for a day. */
 const keptMs = 24 * 60 * 60_000
 
-/** The last race of this session. Throws a UsageError if this session has no race, or if its results are gone. */
+/** The last race of this session. Throws a UsageError if this session has no race, or if its results were removed. */
 export async function lastRace({ conversation, io }: AppRecords): Promise<EntryOf<'race'>> {
   const { entries } = await conversation.read()
   const race = entries.findLast((entry): entry is EntryOf<'race'> => entry.type === 'race')
@@ -34,7 +34,7 @@ export async function lastRace({ conversation, io }: AppRecords): Promise<EntryO
   return race
 }
 
-/** Finds a racer by its number, or by the name of its agent. */
+/** Finds a racer by its number or by its agent's name. */
 export function racerNamed({ racers }: Race, word: string): Racer {
   const found = racers.filter(({ racer, agent }) => String(racer) === word || agent === word)
   if (found.length === 1) return found[0]!
@@ -46,7 +46,7 @@ export function racerNamed({ racers }: Race, word: string): Racer {
   )
 }
 
-/** The comparison of a race, or one result of it with its checks and its changes. */
+/** The comparison of a race, or one of its results with its checks and changes. */
 export async function shownRace({ snapshots }: AppRecords, race: Race, word?: string): Promise<string> {
   if (word === undefined) return [race.request, raceTable(race), raceSentences(race).join('\n')].join('\n\n')
   const racer = racerNamed(race, word)
@@ -64,7 +64,7 @@ export async function shownRace({ snapshots }: AppRecords, race: Race, word?: st
     .join('\n\n')
 }
 
-/** Runs the turn that brings a result of an earlier race into the project. Undoing the turn takes the result back. */
+/** Runs the turn that joins a result of an earlier race into the project. Undoing the turn removes the result again. */
 export function runChoice(
   app: AppRecords,
   { signal, ask, peers, close, attended }: Omit<TurnRequest, 'prompt'>,
@@ -139,7 +139,7 @@ async function askOver(why: string, conflicts: readonly string[], turn: Turn): P
   return picks?.includes('over') ?? false
 }
 
-/** Whether a result of a race can still be brought in. */
+/** Throws if a result of a race can no longer be joined into the project. */
 export function refuseWithoutResult(race: Race, racer: Racer): void {
   if (racer.state === 'done' && racer.files.length > 0 && race.base !== undefined && racer.tree !== undefined) return
   const why = racer.why ?? (racer.state === 'stopped' ? 'it was stopped' : 'it changed nothing')

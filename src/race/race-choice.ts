@@ -10,20 +10,20 @@ import { failed } from '../core/talk/outcome.ts'
 import { sizeWords } from '../hub/model/tasks/task-changes.ts'
 import { allPass, checkWords, known, noWinner, racerName, raceSentences, raceTable, reportText } from './race-report.ts'
 
-/** The seams by which a result is chosen and brought into the project. */
+/** The functions by which a result is chosen and joined into the project. */
 export type ChoiceParts = {
-  /** Whether the winner is brought in without a question. */
+  /** Whether the winner is joined without a question. */
   apply?: boolean
-  /** Brings a result into the project so that it can be undone. */
+  /** Joins a result into the project so that it can be undone. */
   bringIn(run: RacerRun, what: CopyJoin, turn: Turn): Promise<CopyResult>
-  /** How a person looks at a result, chooses one later, and undoes it, as commands of the face that the race runs in. */
+  /** How a person can show a result, choose one later, and undo it, as commands of the interface in which the race runs. */
   says: { show(racer: number): string; choose(racer: number): string; undo: string }
 }
 
-/** How a race ended, and the racer whose result was brought into the project. */
+/** How a race ended, and the racer whose result was joined into the project. */
 export type RaceEnd = { outcome: Outcome; chosen?: number }
 
-/** Lets the person choose, or takes the winner, and brings the chosen result into the project. */
+/** Lets the person choose, or takes the winner, and joins the chosen result into the project. */
 export async function* chosenResult(
   parts: ChoiceParts,
   race: Race,
@@ -54,10 +54,10 @@ export async function* chosenResult(
   return { outcome: yield* unsettled(parts, race, able, trouble) }
 }
 
-/** A result that could not be brought in, and the files that were changed on both sides. */
+/** A result that could not be joined, and the files that were changed on both sides. */
 type Trouble = { run: RacerRun; why: string; conflicts: readonly string[] }
 
-/** `over`: files of the project that the result replaces although they changed meanwhile. */
+/** `over`: files of the project that the result replaces although they have changed since. */
 type Pick = { racer: number; over?: readonly string[] }
 
 async function* unsettled(
@@ -81,16 +81,13 @@ async function* unsettled(
   return { ok: true, text }
 }
 
-/** Whether a result passes its checks and could be chosen, if nobody said which of several is the best. */
+/** Whether a result passes its checks and could be chosen when no agent said which of several is the best. */
 const isOpenChoice = ({ checks, files, strays }: Racer) => allPass(checks) === true && files.length > 0 && !strays
 
-/**
- * Whether an answer is right in a race in which nobody changed a file: its checks pass as they did before, because the request was a
- * question.
- */
+/** Whether an answer is right in a race in which no agent changed a file: its checks still pass, and the request was only a question. */
 const passes = ({ checks }: Racer) => allPass(checks) === true
 
-/** The answers of agents that changed nothing: the request was a question. */
+/** The answers of agents that changed nothing, because the request was a question. */
 function answersText({ racers }: Race): string {
   return racers
     .filter(({ reply }) => reply !== '')
@@ -113,7 +110,7 @@ function broughtText(
   return `${racerName(race, chosen)}'s result was brought into the project (${sizeWords(changes!.files)}). ${says.undo} takes it back.${asideWords(aside)}${kept}`
 }
 
-/** The words of the agent whose result was chosen: they are its answer, by which the person and later turns know it. */
+/** The text of the agent whose result was chosen: it is the agent's answer, for the person and for later turns. */
 export function* wordsOf({ racers }: Race, chosen: number): Generator<Event> {
   const { agent: by, reply: text } = racers.find(({ racer }) => racer === chosen)!
   if (text !== '') yield { type: 'reply', text, by }
@@ -123,7 +120,7 @@ export function* wordsOf({ racers }: Race, chosen: number): Generator<Event> {
 export const asideWords = (aside: string | undefined): string =>
   aside === undefined ? '' : ` Your own versions of the files that it replaced are in ${aside}.`
 
-/** The number of lines of each diff that the card shows; a command shows the rest. */
+/** How many lines of each diff the card shows; a command shows the rest. */
 const mostLines = 120
 
 async function asked(

@@ -8,10 +8,10 @@ import { clipped, firstLine, quoted } from '../think/prompt-text.ts'
 import { note, ThinkingTurn } from '../think/thinking-turn.ts'
 import { checkWords } from './race-report.ts'
 
-/** One result as the judge sees it: neither the agent nor its words about its own work. */
+/** One result in the form for the judge: without the agent's name and without its words about its own work. */
 type JudgedResult = { racer: number; patch: string; checks: readonly RaceCheck[] }
 
-/** The places that the results were given, the best first; `by`: the agent that judged. */
+/** The ranking of the results, best first; `by`: the agent that judged. */
 type Judgement = { places: { racer: number; why: string }[]; by: string }
 
 const judgementShape = answerShape({
@@ -31,8 +31,8 @@ const judgementShape = answerShape({
 const longestPatch = 40_000
 
 /**
- * Has an agent that only reads put the results in order. The judge took no part: the results have letters in a shuffled order
- * instead of names, so that it cannot prefer its own vendor or the agent that was named first.
+ * Has an agent that only reads rank the results. The judge took no part in the race. The results have letters in random order instead of
+ * names, so that the judge cannot prefer its own vendor or the first agent.
  */
 export async function* askRaceJudge(
   results: readonly JudgedResult[],
@@ -63,7 +63,7 @@ export async function* askRaceJudge(
   return { places, by: answer.by }
 }
 
-/** The words of the judge with the number of each result in place of its letter, which nobody else has seen. */
+/** The text of the judge, with the number of each result instead of its letter, which nobody else has seen. */
 function withNumbers(why: string, labelled: readonly { label: string; racer: number }[]): string {
   return why.replaceAll(/\b([Rr]esult) ([A-Z])\b/g, (words, result: string, label: string) => {
     const racer = labelled.find((one) => one.label === label)?.racer

@@ -3,7 +3,7 @@ import { table } from '../base/text/table.ts'
 import { sizeWords } from '../hub/model/tasks/task-changes.ts'
 import { firstLine } from '../think/prompt-text.ts'
 
-/** Whether a check ran, and how it ended: "npm test fails". */
+/** Describes whether a check ran, and its result: "npm test fails". */
 export function checkWords({ command, passed, refused }: RaceCheck): string {
   return `${firstLine(command, 60)} ${refused ? 'was not allowed to run' : passed ? 'passes' : 'fails'}`
 }
@@ -11,18 +11,18 @@ export function checkWords({ command, passed, refused }: RaceCheck): string {
 /** The checks that really ran. */
 export const known = (checks: readonly RaceCheck[]) => checks.filter(({ refused }) => !refused)
 
-/** Whether every check that ran passes; undefined if none ran. */
+/** Whether every check that ran passes; undefined if no check ran. */
 export function allPass(checks: readonly RaceCheck[]): boolean | undefined {
   const ran = known(checks)
   return ran.length === 0 ? undefined : ran.every(({ passed }) => passed)
 }
 
-/** A racer as it is named in sentences: an agent that races against itself is named with its number. */
+/** The name of a racer in sentences; agents that race against themselves are named with their number. */
 export function racerName({ racers }: Pick<Race, 'racers'>, { racer, agent }: Racer): string {
   return racers.filter((one) => one.agent === agent).length > 1 ? `${agent} (${racer})` : agent
 }
 
-/** The results side by side, with a row for the project as it was. */
+/** The results side by side, with a row for the project before the race. */
 function raceRows(race: Race): string[][] {
   const { before, racers } = race
   const judged = racers.some((one) => one.judged)
@@ -61,7 +61,7 @@ export function raceMarkdown(race: Race): string {
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
 }
 
-/** A price in dollars. A price of less than half a cent is not shown as none. */
+/** A price in dollars. A price of less than half a cent is not shown as $0.00. */
 const dollars = (cost: number) => (cost > 0 && cost < 0.005 ? '<$0.01' : `$${cost.toFixed(2)}`)
 
 /** The whole comparison in Markdown. */
@@ -76,7 +76,7 @@ function changeCell({ state, files, sameAs }: Racer): string {
 
 const checkCell = ({ state, checks }: Racer) => (state === 'done' ? passWords(checks) : '')
 
-/** Counts the checks that pass: "pass", "1 of 2 pass", "fail". */
+/** Formats the number of passed checks: "pass", "1 of 2 pass", "fail". */
 function passWords(checks: readonly RaceCheck[]): string {
   const ran = known(checks)
   if (ran.length === 0) return checks.length === 0 ? '' : 'not allowed'
@@ -85,7 +85,7 @@ function passWords(checks: readonly RaceCheck[]): string {
   return passed === 0 ? 'fail' : `${passed} of ${ran.length} pass`
 }
 
-/** One sentence for each racer about which the table says too little, and one about the winner. */
+/** One sentence for each racer that the table does not fully describe, and one about the winner. */
 export function raceSentences(race: Race): string[] {
   const { racers, winner, judge } = race
   const name = (one: Racer) => racerName(race, one)

@@ -25,13 +25,13 @@ import { frameworkTools } from '../think/turn/framework-tools.ts'
 import { noticeObserver } from '../turn/turn-notices.ts'
 import { leftNotes, runOpened } from '../app/turn.ts'
 
-/** The wish of a person: the request, the agents that race (without names, all of them), and how the results are checked and chosen. */
+/** The request for a race: the prompt, the agents that race (by default all of them), and how the results are checked and chosen. */
 export type RaceWish = {
   request: string
   agents: readonly string[]
   check?: string
   first?: boolean
-  /** Whether the winner is brought in without a question. */
+  /** Whether the winner is joined without a question. */
   apply?: boolean
 }
 
@@ -47,7 +47,7 @@ type OpenRace = {
 /** How long one agent may work on the request of a race. */
 const longestMs = 60 * 60_000
 
-/** Looks at everything that a race needs, before an agent is asked. Throws a UsageError if the race cannot begin. */
+/** Checks all requirements of a race before an agent is asked. Throws a UsageError if the race cannot begin. */
 export async function openRace(app: App, wish: RaceWish): Promise<OpenRace> {
   if (wish.request.trim() === '')
     throw new UsageError('write what the agents should do: race "fix the failing test" -a claude,codex')
@@ -74,7 +74,7 @@ export async function openRace(app: App, wish: RaceWish): Promise<OpenRace> {
   return { wish, agents, checks, given: wish.check !== undefined, copies }
 }
 
-/** The agents that take part, which must be able to change files. */
+/** The agents that take part; each must be able to change files. */
 function racingAgents({ settings }: AppPlace, wanted: readonly string[]): string[] {
   const enabled = enabledAgents(settings)
   const able = enabled.filter((agent) => leashOf(settings, agent) !== 'read').map(({ name }) => name)
@@ -94,7 +94,7 @@ function racingAgents({ settings }: AppPlace, wanted: readonly string[]): string
   return agents
 }
 
-/** The prompt that the conversation keeps. */
+/** The prompt that the conversation stores. */
 export function racePrompt({ request, agents, check, first }: RaceWish): string {
   const flags = [
     ...(agents.length > 0 ? [`-a ${agents.join(',')}`] : []),
@@ -104,7 +104,7 @@ export function racePrompt({ request, agents, check, first }: RaceWish): string 
   return ['/race', request.trim(), ...flags].join(' ')
 }
 
-/** Runs the turn that is a race. Only the result that is brought in is undone with the turn, and not what else changed meanwhile. */
+/** Runs the turn that is a race. Undoing the turn only removes the joined result, and no other change made meanwhile. */
 export function runRace(
   app: App,
   request: Omit<TurnRequest, 'prompt'>,
@@ -147,8 +147,8 @@ export function runRace(
 }
 
 /**
- * Brings a result into the project as the one change of a turn, which an undo takes back. The snapshots are taken around this moment:
- * what a person changes while the agents work is not the turn's. A result that could not be undone is not brought in.
+ * Joins a result into the project as the only change of a turn, which an undo reverts. The snapshots are taken right around it: changes
+ * that a person makes while the agents work do not belong to the turn. A result that could not be undone is not joined.
  */
 export async function bringUndoably(
   { snapshots, io }: AppRecords,
@@ -158,7 +158,7 @@ export async function bringUndoably(
   const before = await snapshots.take()
   if ('off' in before) return { why: `it could not be undone, because ${before.off}` }
   const record = { at: io.clock.now(), prompt: prompt.slice(0, 200), before: before.tree }
-  // The turn is recorded before anything changes, so that a turn that is killed can be undone.
+  // The turn is recorded before anything changes, so that it can be undone even if it is killed.
   await snapshots.keep(id, record)
   const brought = await bring()
   const after = await snapshots.take()
@@ -167,8 +167,8 @@ export async function bringUndoably(
 }
 
 /**
- * One agent of the roster in its copy, which it may change without a question. Only a spent quota is remembered: a race says
- * nothing about the agent's health, and the rotation goes on where it was.
+ * One agent of the roster in its copy, which it may change without a question. Only a used-up quota is remembered: a race says nothing
+ * about the agent's health, and the rotation does not move.
  */
 function racingAgent(app: App, name: string, copy: ProjectCopy): Agent {
   const elsewhere = rosterIn(app, copy)
@@ -205,8 +205,8 @@ function racingAgent(app: App, name: string, copy: ProjectCopy): Agent {
 }
 
 /**
- * Runs a command in a copy, under the rules of our own agent. A command that the person wrote for the race needs no further
- * yes; for any other one the person is asked once, and the answer counts for every copy.
+ * Runs a command in a copy, under the rules of our own agent. A command that the person wrote for the race needs no further yes; for any
+ * other one the person is asked once, and the answer applies to every copy.
  */
 function raceCheck(app: App, given: boolean): RaceParts['check'] {
   const answers = new Map<string, ReturnType<Ask>>()

@@ -18,25 +18,25 @@ import { askRaceJudge } from './race-judge.ts'
 import { allPass, checkWords, known, reportText } from './race-report.ts'
 import { RacerRun } from './racer-run.ts'
 
-/** The seams that a race asks, and what the person said about it. */
+/** The functions that a race needs, and the person's choices for it. */
 export type RaceParts = Omit<RacerParts, 'oneCheckAtATime'> &
   ChoiceParts & {
-    /** The request, as every agent is given it. */
+    /** The request for every agent. */
     request: string
     /** The agents that race, in the order of their numbers. */
     agents: readonly string[]
     /** Whether the others are stopped as soon as one result is right. */
     first?: boolean
-    /** The files of the project itself: `changed` names those that differ from how they were at a mark. */
+    /** The files of the project itself: `changed` names the files that differ from their state at a mark. */
     tree?: ProjectTree
-    /** The agents that can judge, or why none can. */
+    /** The agents that can judge, or the reason why there is no such agent. */
     readers(): Promise<Resources | { why: string }>
     /** Hides secrets in the comparison. */
     mask(text: string): string
     random(): number
   }
 
-/** An agent whose turn is a race: the same request to several agents at once, of whose results one is brought into the project. */
+/** An agent whose turn is a race: several agents get the same request at once, and one of the results is joined into the project. */
 export function raceAgent(parts: RaceParts): Agent {
   return {
     name: 'termaite',
@@ -46,7 +46,7 @@ export function raceAgent(parts: RaceParts): Agent {
       let chosen: number | undefined
       let outcome: Outcome
       try {
-        // The comparison quotes agents of several vendors, and every agent of a later turn reads it.
+        // The comparison quotes agents of several vendors, and every agent of a later turn gets it.
         const ended = yield* relay(raced(parts, runs, turn), (event) =>
           event.type === 'reply' && event.by === undefined ? { ...event, text: parts.mask(event.text) } : event,
         )
@@ -86,7 +86,7 @@ async function* raced(parts: RaceParts, runs: readonly RacerRun[], turn: Turn): 
   yield* strayNotes(parts, runs, mark)
   const race = yield* compared(parts, runs, before, turn)
   if (turn.signal.aborted) return cancelled
-  // The results are kept before anybody chooses: they can be chosen later, whatever happens to this process.
+  // The results are stored before anybody chooses: they can be chosen later, whatever happens to this process.
   yield race
   yield* judgements(runs, before)
   if (!runs.some(({ outcome }) => outcome?.ok)) return { outcome: yield* withoutResult(race, runs, turn) }
@@ -107,7 +107,7 @@ async function* strayNotes(
   for (const { agent, changes } of runs) for (const text of changes?.notes ?? []) yield note(`${agent}: ${text}`)
 }
 
-/** Keeps for every agent that came to an end whether its result is right: agents are measured by this. */
+/** Records for every agent that finished whether its result is right, because agents are measured by that. */
 function* judgements(runs: readonly RacerRun[], before: readonly RaceCheck[]): Generator<Event> {
   for (const run of runs) {
     const { agent, state, checks, ms, cost } = run.result
@@ -128,11 +128,11 @@ function turnstile(): Turnstile {
   }
 }
 
-/** The words of shells, Node.js, Python and the like for a program or a package that is not installed. */
+/** Error messages of shells, Node.js, Python and others about a program or a package that is not installed. */
 const lacksSomething =
   /exited with 127|command not found|: not found|cannot find (?:module|package)|no module named|modulenotfounderror|cannot find package|could not find gem/i
 
-/** Runs the checks in a copy that nobody has touched, so that it is known what failed before. */
+/** Runs the checks in an unchanged copy, to find out which failed before. */
 async function* untouched(parts: RaceParts, turn: Turn): AsyncGenerator<Event, RaceCheck[]> {
   const { checks, copies, check } = parts
   if (checks.length === 0) {
@@ -197,22 +197,20 @@ async function* compared(
   return defined({ ...race, winner: winnerOf(race, runs) })
 }
 
-/**
- * The best result by its checks and then by the judge; undefined if no result is right, or if nothing tells two of them apart.
- */
+/** The best result, by its checks and then by the judge; undefined if no result is right, or if two of them are equally good. */
 function winnerOf({ racers, before }: Race, runs: readonly RacerRun[]): number | undefined {
   const able = racers.filter(({ strays }, at) => runs[at]!.hasResult && !strays)
   const checked = known(before).length > 0
   const right = able.filter(({ checks }) => !checked || allPass(checks) === true)
   const [best, next] = right.toSorted((a, b) => placeOf(a) - placeOf(b))
   if (!best || !next) return best?.racer
-  // Two results that nobody judged differ only in what a person sees; without a judge the person chooses.
+  // If nobody judged them, the two results differ only in a way that a person has to judge, so the person chooses.
   return placeOf(best) < placeOf(next) || next.sameAs === best.racer ? best.racer : undefined
 }
 
 const placeOf = ({ judged }: Racer) => judged?.place ?? Number.MAX_SAFE_INTEGER
 
-/** A race in which no agent came to an end. When all of them only need time, so does the race. */
+/** A race in which no agent finished. If all of them failed only for lack of time or quota, so does the race. */
 async function* withoutResult(race: Race, runs: readonly RacerRun[], turn: Turn): AsyncGenerator<Event, Outcome> {
   yield { type: 'reply', text: reportText(race) }
   const failures = runs.flatMap(({ failure, agent }) => (failure ? [{ agent, failure }] : []))

@@ -15,16 +15,16 @@ import { take } from '../core/work/verbs.ts'
 import { clipped } from '../think/prompt-text.ts'
 import { allPass, secondsWords } from './race-report.ts'
 
-/** The seams that one racer needs. */
+/** The functions that one racer needs. */
 export type RacerParts = {
   copies: ProjectCopies
   /** Opens the agent for the turn in its copy. */
   open(agent: string, copy: ProjectCopy): Agent
-  /** The commands by which every result is checked. */
+  /** The commands that check every result. */
   checks: readonly string[]
   /** Runs a check in a copy. */
   check(command: string, copy: ProjectCopy, turn: Turn): AsyncGenerator<Event, RaceCheck>
-  /** Waits for the checks of other racers: two at once may want the same port or the same file. */
+  /** Waits for the checks of other racers, because two at once may need the same port or the same file. */
   oneCheckAtATime: Turnstile
   /** How long an agent may work on the request. */
   longestMs: number
@@ -33,7 +33,7 @@ export type RacerParts = {
 /** Lets one run in after another; the returned function lets the next one in. */
 export type Turnstile = () => Promise<() => void>
 
-/** The number of characters of an agent's own words that are kept. */
+/** How many characters of an agent's own text are stored. */
 const longestReply = 8_000
 
 /** One agent of a race, from its copy to its checked result. */
@@ -44,13 +44,13 @@ export class RacerRun {
   copy: ProjectCopy | undefined
   changes: CopyChanges | undefined
   checks: RaceCheck[] = []
-  /** How the agent's turn ended; undefined as long as it runs. */
+  /** How the agent's turn ended; undefined while it runs. */
   outcome: Outcome | undefined
   #spent: Spent = { tokens: 0 }
   #ms = 0
   /** The failure of the agent's last attempt. */
   #failure: Failure | undefined
-  /** Whether the agent came to its end by itself: with a result, or with a failure of its own. */
+  /** Whether the agent itself finished: with a result, or with its own failure. */
   #finished = false
   #stopped = false
 
@@ -71,7 +71,7 @@ export class RacerRun {
     return this.hasResult || allPass(before) === false
   }
 
-  /** Takes the turn in a copy of the project and checks the result. `enough` aborts when another result was right first. */
+  /** Runs the turn in a copy of the project and checks the result. `enough` aborts if another result was right first. */
   async *run(turn: Turn, enough: AbortSignal, parts: RacerParts): AsyncGenerator<Event, void> {
     const inner = (event: Event): Inner => ({ type: 'inner', role: this.role, event: { by: this.agent, ...event } })
     yield inner({ type: 'state', state: 'starting' })
@@ -80,7 +80,7 @@ export class RacerRun {
     const over = new AbortController()
     callAfter(turn.clock, parts.longestMs, over.signal, () => late.abort())
     const ended = new AbortController()
-    // A person who watches can end one racer alone.
+    // A person who watches can stop one racer alone.
     const place = turn.inside?.enter(this.role, {
       agent: this.agent,
       loses: () => 'Its result then takes no part in the race.',
@@ -155,7 +155,7 @@ export class RacerRun {
     return {
       ...own,
       prompt: racerPrompt(turn.prompt, lacks, checks),
-      // No agent's own thread is continued: the thread belongs to the project's own folder, and a racer may lose.
+      // The agent's own thread is not continued: it belongs to the project's own folder, and a racer may lose.
       history: turn.history.filter(({ type }) => type !== 'thread'),
       cwd,
       leash: 'edit',
@@ -165,7 +165,7 @@ export class RacerRun {
     }
   }
 
-  /** The result as it is kept. */
+  /** The result in the form in which it is stored. */
   get result(): Racer {
     const { outcome, changes } = this
     const asks = outcome?.ok === true && outcome.asks !== undefined
@@ -201,7 +201,7 @@ export class RacerRun {
   }
 }
 
-/** The usage that an event reports, also by an agent that the racer consulted. */
+/** The usage that an event reports, even if it comes from an agent that the racer consulted. */
 function usageIn(event: Event): Usage[] {
   if (event.type === 'inner') return usageIn(event.event)
   return event.type === 'usage' ? [event] : []

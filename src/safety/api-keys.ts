@@ -7,9 +7,9 @@ import { makeFolder, replaceFile } from '../base/files/files.ts'
 type KeyParts = {
   home: string
   env: Env
-  /** Replaces the system's keychain; `null` means none. */
+  /** Replaces the system's keychain; `null` means no keychain. */
   keychain?: Keychain | null
-  /** Learns every key that is found or stored, so that it can be masked. */
+  /** Gets every key that is found or stored, so that it can be masked. */
   border?: Pick<Border, 'learn'>
 }
 
@@ -18,10 +18,10 @@ export type KeyPlace = 'environment' | 'keychain' | 'credentials.json'
 
 /** API keys from the environment, the keychain, or a file that only its owner can read. Messages never contain a key. */
 export interface Keys {
-  /** Finds a key: first in `variables`, in their order, then under `name` in the file and the keychain. */
+  /** Finds a key: first in `variables`, in order, then under `name` in the file and the keychain. */
   get(name: string, variables: readonly string[]): Promise<{ key: string; place: KeyPlace } | undefined>
   put(name: string, key: string): Promise<KeyPlace>
-  /** Removes a key; returns whether there was one. */
+  /** Removes a key; returns whether it existed. */
   remove(name: string): Promise<boolean>
 }
 
@@ -57,7 +57,7 @@ export function openKeys(parts: KeyParts): Keys {
           return 'keychain'
         }
       } catch {
-        // A keychain that refuses counts as none: the key goes into the file.
+        // A keychain that refuses counts as missing: the key goes into the file.
       }
       writeKeys(parts.home, file, { ...readKeys(file), [name]: key })
       return 'credentials.json'
@@ -96,7 +96,7 @@ function readKeys(file: string): Record<string, string> {
     const found = JSON.parse(readFileSync(file, 'utf8')) as unknown
     if (isKeys(found)) return found
   } catch {
-    // The error below quotes nothing: the parser's message could contain a key.
+    // The error below quotes no part of the file, because the parser's message could contain a key.
   }
   throw new Error(`${file} is not a JSON object of names and keys. Correct it, or delete it and connect again`)
 }
@@ -125,7 +125,7 @@ interface Keychain {
   remove(name: string): void
 }
 
-/** The system shows our secrets to the person under this name. */
+/** The name under which the system shows our secrets to the person. */
 const service = 'termaite'
 
 /** The keychain of this machine; undefined if none works, for example on a server without a session. */
@@ -133,7 +133,7 @@ async function systemKeychain(): Promise<Keychain | undefined> {
   try {
     const { Entry } = await import('@napi-rs/keyring')
     const entry = (name: string) => new Entry(service, name)
-    // Asks for a missing entry: a keychain that does not work throws now.
+    // Reads an entry that does not exist: a keychain that does not work throws here.
     entry('probe').getPassword()
     return {
       get: (name) => entry(name).getPassword() ?? undefined,

@@ -3,12 +3,12 @@ import type { AuditEntry, AuditHead } from './audit-entry.ts'
 import { isAlive } from '../base/process/owner.ts'
 import { beginning, hashOf, hashOfText } from './audit-entry.ts'
 
-/** An act that began and was not closed, and the process that began it. */
+/** An act that began but was not closed, and the process that began it. */
 export type UnclosedAct = Extract<AuditEntry, { type: 'begin' }> & { owner: string }
 
 /**
  * The findings of a check of the audit. `whole`: nothing is missing and nothing was edited. `incomplete`: entries are missing, and the
- * others are as they were written. `changed`: somebody edited the file. Each fault is a sentence that names the entry.
+ * others are unchanged. `changed`: somebody edited the file. Each fault is a sentence that names the entry.
  */
 export type AuditCheck = {
   state: 'whole' | 'incomplete' | 'changed'
@@ -20,7 +20,7 @@ export type AuditCheck = {
   mended: number
 }
 
-/** Finds the acts that began and have no end yet, in the order of their beginning. */
+/** Finds the acts that have begun but not ended, in the order of their beginning. */
 export function unclosedActs(entries: readonly AuditEntry[]): UnclosedAct[] {
   const closed = new Set(entries.flatMap((entry) => (entry.type === 'execution' ? [entry.begin] : [])))
   return entries.filter((entry): entry is UnclosedAct => entry.type === 'begin' && !closed.has(entry.seq))
@@ -56,7 +56,7 @@ export function checkChain(lines: readonly Line<AuditEntry>[], head: AuditHead):
 }
 
 /**
- * Sorts the lines by their numbers. Entries that a version without `begin` entries wrote name no process; two processes could write those
+ * Sorts the lines by their numbers. Entries written by a version without `begin` entries name no process; two processes could write those
  * in an order that differs from their numbers, or twice.
  */
 function sortLines(lines: readonly Line<AuditEntry>[]) {

@@ -1,17 +1,17 @@
 import { sha256 } from '../base/hash.ts'
 
 /**
- * One entry of the audit: the person was asked, a rule refused a call, an act began or ended, a folder was trusted, or a torn
- * line was repaired. The `begin` of an execution is the number of the entry with which the act began.
+ * One entry of the audit: the person was asked, a rule refused a call, an act began or ended, a folder was trusted, or a torn line was
+ * repaired. In an execution, `begin` is the number of the entry with which the act began.
  */
 export type AuditedAct =
   | {
       type: 'approval'
       tool: string
       what: string
-      /** `withdrawn`: the agent no longer asked, because the answer was given on its own screen or its turn was over. */
+      /** `withdrawn`: the agent stopped asking, because the answer was given on its own screen or its turn was over. */
       answer: 'once' | 'always' | 'no' | 'nobody' | 'other' | 'withdrawn'
-      /** The answer in the words of the card, which say how long it lasts. */
+      /** The answer in the words of the card, which include how long it applies. */
       picked?: string
       rule?: string
       by?: string
@@ -22,22 +22,22 @@ export type AuditedAct =
   | { type: 'trust'; what: string; answer: 'trust' | 'no' | 'forget' }
   | { type: 'mend'; what: string; torn: TornLine[] }
 
-/** A line that a process was killed in, as it is in the log. */
+/** A line during which a process was killed, as it is in the log. */
 type TornLine = { at: number; hash: string }
 
-/** Where an act happened. */
+/** The project, session and turn of an act. */
 export type AuditContext = { project?: string; session?: string; turn?: string }
 
-/** An act and where it happened. */
+/** An act with its context. */
 export type Act = AuditedAct & AuditContext
 
-/** One line of the audit: its number, the process that wrote it, the hash of the line before, and the hash of all that. */
+/** One line of the audit: its number, the process that wrote it, the hash of the previous line, and the hash of all that. */
 export type AuditEntry = Act & { seq: number; at: number; owner?: string; before: string; hash: string }
 
 /** The hash before the first line. */
 export const beginning = '0'.repeat(64)
 
-/** The last entry that is known to have been written, kept beside the log so that the removal of its end is noticed. */
+/** The last entry that is known to have been written, stored next to the log so that the removal of its end is noticed. */
 export type AuditHead = { seq: number; hash: string }
 
 export function knownHead(found: unknown): AuditHead | undefined {
@@ -53,7 +53,7 @@ export function withHash(entry: Omit<AuditEntry, 'hash'>): AuditEntry {
   return { ...entry, hash: hashOf(entry) } as AuditEntry
 }
 
-/** The hash of an entry's JSON text, with its keys in their order. */
+/** The hash of an entry's JSON text, with its keys in the given order. */
 export function hashOf(entry: object): string {
   const { hash: _own, ...body } = entry as { hash?: string }
   return hashOfText(JSON.stringify(body))

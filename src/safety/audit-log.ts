@@ -6,14 +6,14 @@ import { isAlive, ownerMark } from '../base/process/owner.ts'
 import { checkChain, unclosedActs } from './audit-check.ts'
 import { beginning, hashOfText, isAuditEntry, knownHead, withHash } from './audit-entry.ts'
 
-/** An act that was recorded before it is done; `end` records how it ended. */
+/** An act that is recorded before it happens; `end` records how it ended. */
 export type BegunAct = { end(ok: boolean): Promise<void> }
 
 type Waiting = { act: Act; done(entry: AuditEntry): void; failed(error: unknown): void }
 
 /**
- * Records what our own agent was allowed to do and does, for all processes of a home: an act is recorded before it is done and
- * closed after it. Each line has the hash of the line before, and is written under the store's lock.
+ * Records what our own agent was allowed to do and what it does, for all processes of a home: an act is recorded before it happens and
+ * closed afterwards. Each line contains the hash of the previous line, and is written under the store's lock.
  */
 export class Audit {
   #log: Log<AuditEntry>
@@ -22,9 +22,9 @@ export class Audit {
   #mask: (text: string) => string
   #waiting: Waiting[] = []
   #writing: Promise<void> | undefined
-  /** The newest entry that this process knows of: of the document at first, then of its own. */
+  /** The newest entry that this process knows: first the one in the document, later its own. */
   #newest: Promise<AuditHead> | undefined
-  /** Whether the document is older than the newest entry. */
+  /** Whether the document does not have the newest entry yet. */
   #isBehind = false
 
   constructor(store: Store, { clock, mask }: { clock: Clock; mask(text: string): string }) {
@@ -39,13 +39,13 @@ export class Audit {
     await this.#written(act)
   }
 
-  /** Records an act before it is done. The record is on disk when the promise resolves, and only then may the act begin. */
+  /** Records an act before it happens. The record is on disk when the promise resolves, and only then may the act begin. */
   async begin(act: Omit<Extract<AuditedAct, { type: 'begin' }>, 'type'> & AuditContext): Promise<BegunAct> {
     const { seq } = await this.#written({ type: 'begin', ...act })
     return { end: (ok) => this.record({ type: 'execution', ...act, ok, begin: seq }) }
   }
 
-  /** Waits until everything is written, and notes beside the log how far it goes. */
+  /** Waits until everything is written, and stores the newest entry next to the log. */
   async settle(): Promise<void> {
     await this.#writing
     if (!this.#isBehind) return
@@ -56,9 +56,9 @@ export class Audit {
 
   /** Checks the whole log, after a torn end was repaired. */
   async verify(): Promise<AuditCheck> {
-    // A log that may not be written now is checked as it is.
+    // A log that may not be written now is checked in its present state.
     await this.#seal([]).catch(() => {})
-    // The document is read first: another process writes the log before it, and nothing must look removed that was just added.
+    // The document is read first: other processes write the log before the document, so that a new entry never looks removed.
     const head = await this.#doc.read()
     return checkChain(await this.#lines(), head)
   }
@@ -81,10 +81,7 @@ export class Audit {
     })
   }
 
-  /**
-   * Writes the acts that wait; acts that come meanwhile are written together. Each caller gets the failure of its own
-   * act.
-   */
+  /** Writes the waiting acts; acts that arrive meanwhile are written together. Each caller gets the error of its own act. */
   async #write(): Promise<void> {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0)
@@ -97,14 +94,14 @@ export class Audit {
     }
   }
 
-  /** Appends acts to the chain, after an entry that repairs a torn end, if there is one. */
+  /** Appends acts to the chain, preceded by an entry that repairs a torn end, if there is one. */
   async #seal(acts: readonly Act[]): Promise<AuditEntry[]> {
     const known = await (this.#newest ??= this.#doc.read())
     const [at, owner] = [this.#clock.now(), ownerMark()]
     let entries: AuditEntry[] = []
     await this.#log.link((last) => {
       const found = last.find(({ item }) => item !== undefined && isAuditEntry(item))?.item
-      // The chain goes on from the entry that is known, so that removed or rewritten entries are noticed.
+      // The chain continues from the known entry, so that removed or rewritten entries are noticed.
       let { seq, hash } = found && found.seq > known.seq ? found : known
       entries = [...mending(last), ...acts].map((act) => {
         const entry = withHash({ seq: ++seq, at, owner, ...act, before: hash })
@@ -118,7 +115,7 @@ export class Audit {
     return entries.slice(entries.length - acts.length)
   }
 
-  /** Reads all lines. A process that is found dead may have closed its act after the lines were read: they are read again. */
+  /** Reads all lines. A process that turns out to be dead may have closed its act after the lines were read, so they are read again. */
   async #lines(): Promise<Line<AuditEntry>[]> {
     const lines = await this.#read()
     const entries = lines.flatMap(({ item }) => (item ? [item] : []))
@@ -133,7 +130,7 @@ export class Audit {
   }
 }
 
-/** The entry that names the lines which a killed process left torn at the end of the log. */
+/** The entry about the lines that a killed process left torn at the end of the log. */
 function mending(last: readonly Line<AuditEntry>[]): Act[] {
   const torn = last.flatMap(({ at, broken }) => (broken === undefined ? [] : [{ at, hash: hashOfText(broken) }]))
   if (torn.length === 0) return []

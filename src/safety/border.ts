@@ -2,11 +2,11 @@ import type { Env } from '../base/env.ts'
 import { keptSecrets, mask, secretVariables, valueMask } from './redaction.ts'
 
 /**
- * The secrets that are masked on the way to each destination. `own`: only termaite's own keys, because the text is worked with there and a
- * masked line could not be edited. `all`: everything that looks like a secret, because the text leaves the work there.
+ * The secrets that are masked on the way to each destination. `own`: only termaite's own keys, because the receiver edits the text, and
+ * could not edit a masked line. `all`: everything that looks like a secret, because the text leaves the work.
  */
 export const destinations = {
-  /** The tool results of the agent that works, which its vendor may have. The history keeps the same bytes. */
+  /** Tool results for the working agent, which its vendor may see. The history keeps the same bytes. */
   work: 'own',
   /** An agent of another vendor: the conversation so far, a failed attempt, a request for advice, a summary. */
   vendor: 'all',
@@ -19,7 +19,7 @@ export const destinations = {
   audit: 'all',
   trace: 'all',
   notice: 'all',
-  /** A failure that is shown or kept. */
+  /** A failure that is shown or stored. */
   error: 'all',
 } as const satisfies Record<string, 'own' | 'all'>
 
@@ -30,19 +30,19 @@ type Mask = (text: string) => string
 /** The only place that decides which secrets a text keeps on its way to a destination. */
 export type Border = {
   to(destination: Destination, text: string): string
-  /** The mask of one destination, for code that sends text to no other place. */
+  /** The mask for one destination, for code that sends text nowhere else. */
   toward(destination: Destination): Mask
-  /** Treats this key as termaite's own from now on. */
+  /** From now on, treats this key as termaite's own. */
   learn(name: string, key: string): void
-  /** The first mark of one of termaite's own keys in a text: written to a file, it would destroy the key there. */
+  /** The first placeholder of one of termaite's own keys in a text: if it were written to a file, it would replace the key there. */
   markIn(text: string): string | undefined
 }
 
 type BorderParts = {
   env: Env
-  /** Names of the variables that hold termaite's own keys: those of model providers, and the hub's. */
+  /** Names of the variables with termaite's own keys: those of model providers, and the hub's. */
   ownVariables?: readonly string[]
-  /** The stored keys of termaite by their names; read with the first text. */
+  /** The stored keys of termaite by name; they are read with the first text. */
   kept?(): Readonly<Record<string, string>>
 }
 

@@ -11,12 +11,12 @@ export type ProjectBounds = {
   /** Folders that the person added to the project: agents may read and change them like the project itself. */
   added?: readonly string[]
   readable?: readonly string[]
-  /** The PATH of the shell: a program of the project that comes before the system's on it is not taken for the system's. */
+  /** The PATH of the shell. If a program of the project comes first on it, that program does not count as the system's. */
   path?: string
 }
 
 /**
- * Where a path leads, with links followed. A change of a `guarded` path could make a program run, or loosen our own rules; a `vital`
+ * The target of a path, with links followed. A change of a `guarded` path could make a program run, or loosen our own rules; a `vital`
  * one is guarded because git or termaite needs it.
  */
 type PathLocation = {
@@ -41,7 +41,7 @@ export async function locatePath(path: string, bounds: ProjectBounds): Promise<P
   const inside = around !== undefined
   const readable = inside || (found !== undefined && (bounds.readable ?? []).some((folder) => isWithin(folder, real)))
   const kept = !inside && readable
-  // Some file systems find a file in whatever case its name is written.
+  // Some file systems ignore the case of names.
   const parts = around === undefined ? [] : relative(around, real).toLowerCase().split(sep)
   return {
     real,
@@ -60,7 +60,7 @@ export async function locatePath(path: string, bounds: ProjectBounds): Promise<P
 export const rootsOf = ({ root, added = [] }: Pick<ProjectBounds, 'root' | 'added'>): string[] => [root, ...added]
 
 /**
- * Whether a path belongs to a folder that git could take for a repository although it is not called `.git`, or would turn its folder into
+ * Whether a path belongs to a folder that git could take for a repository although its name is not `.git`, or would turn its folder into
  * one: a folder without a HEAD is not a repository.
  */
 function isInRepository(path: string, root: string): boolean {

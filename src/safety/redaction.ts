@@ -1,14 +1,17 @@
 import type { Env } from '../base/env.ts'
 import { isSecretVariable, maskAssignments, maskTokens } from './secret-patterns.ts'
 
-/** Masks text that looks like a secret, and keeps enough to tell which one it is. Takes time in proportion to the text's length. */
+/**
+ * Masks text that looks like a secret, but keeps enough of it to recognize which one it is. Takes time in proportion to the text's
+ * length.
+ */
 export function mask(text: string): string {
   return maskAssignments(maskTokens(text))
 }
 
 const shortest = 8
 
-/** Masks every text in a value of any shape. */
+/** Masks every text inside a value of any shape. */
 export function maskWithin(value: unknown, mask: (text: string) => string): unknown {
   if (typeof value === 'string') return mask(value)
   if (Array.isArray(value)) return value.map((one) => maskWithin(one, mask))
@@ -16,13 +19,13 @@ export function maskWithin(value: unknown, mask: (text: string) => string): unkn
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, maskWithin(one, mask)]))
 }
 
-/** Masks values wherever they occur; `named` gives the name that replaces each one. */
+/** Masks values at every occurrence; `named` gives the name that replaces each value. */
 export function valueMask(named: Iterable<readonly [value: string, name: string]>): (text: string) => string {
   const names = new Map<string, string>()
   for (const [value, name] of named)
     for (const form of [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)]) names.set(form, name)
   if (names.size === 0) return (text) => text
-  // The longest come first, so that a secret inside another one leaves no rest.
+  // The longest come first, so that a secret inside another one leaves no part of the longer one visible.
   const forms = [...names.keys()].sort((a, b) => b.length - a.length).map((form) => literal(form))
   const found = new RegExp(forms.join('|'), 'g')
   return (text) => text.replace(found, (value) => `[masked ${names.get(value)}]`)

@@ -5,12 +5,12 @@ const keyEndings = '{pem,key,p8,p12,pfx,pkcs12,jks,keystore,keytab,kdbx,ppk,asc,
 const copyEndings = '{bak,old,orig,save}'
 
 /**
- * The names of files that hold keys, wherever they are and in any case of their letters: the one list from which our own checks
- * and git's pathspecs are made. `*` stands for any letters, `+` for letters without a dot, `{a,b}` for one of the words.
+ * The names of files that contain keys, wherever they are and in any case of their letters: the single list from which our own checks and
+ * git's pathspecs are made. `*` stands for any letters, `+` for letters without a dot, `{a,b}` for one of the words.
  */
 const keyNames = [
   ...['*.env', '.envrc', '.{env,envrc}[._~-]*'],
-  // A name with an ending, such as id_map.ts, is a source's.
+  // A name with an extension, such as id_map.ts, belongs to a source file.
   ...['id_+', `id_+.${copyEndings}`, 'id_+.[0-9]*'],
   ...[`*.${keyEndings}`, `*.${keyEndings}.${copyEndings}`],
   ...['kubeconfig', 'kubeconfig[._-]*'],
@@ -44,12 +44,15 @@ const keyName = () =>
 const nameExpression = (pattern: string) =>
   pattern.replace(/[.*+?]/g, (sign) => ({ '.': '\\.', '*': '.*', '+': '[^.]+', '?': '.' })[sign]!)
 
-/** Git's patterns cannot repeat "a letter but a dot", so each length of such a name has a pattern, and longer ones share the last. */
+/**
+ * Git's patterns cannot repeat "a letter but a dot", so there is one pattern for each length of such a name, and longer names share the
+ * last one.
+ */
 const longestName = 32
 
 /**
- * The list as pathspecs of git that leave such files out, in every folder. Git knows no exception in an exception, so examples
- * and public halves are left out as well.
+ * The list as pathspecs of git that leave such files out, in every folder. Git supports no exception inside an exception, so examples and
+ * public halves are left out as well.
  */
 export function keyPathspecs(): string[] {
   const patterns = keyNames.flatMap(spelledOut).flatMap((pattern) => {
@@ -58,16 +61,16 @@ export function keyPathspecs(): string[] {
     const known = Array.from({ length: longestName }, (_, i) => `${start}${sign.repeat(i + 1)}`)
     return [...known, `${start}*${sign.repeat(longestName + 1)}`]
   })
-  // Git compares a text behind one star several times faster than a pattern of `glob`, whose star ends at a slash.
+  // Git compares a text with a single star several times faster than a pattern of `glob`, whose star ends at a slash.
   return patterns.flatMap((pattern) => {
     if (/^\*[^*?[]+$/.test(pattern)) return `:(exclude,icase,top)${pattern}`
     if (/[*?[]/.test(pattern)) return `:(exclude,icase,top,glob)**/${pattern}`
-    // A name without brackets would also mean a folder with everything in it.
+    // A name without brackets would also match a folder with all its content.
     return [`:(exclude,icase,top)[${pattern[0]}]${pattern.slice(1)}`, `:(exclude,icase,top)*/${pattern}`]
   })
 }
 
-/** Folders below the home where programs keep their logins. */
+/** Folders below the home in which programs keep their logins. */
 const folders = [
   '.ssh',
   '.gnupg',
@@ -104,7 +107,7 @@ const folders = [
   '.terraform.d',
 ]
 
-/** Files below the home that hold logins, or what was typed into a shell. */
+/** Files below the home that contain logins, or commands typed into a shell. */
 export const secretHomeFiles: readonly string[] = [
   '.config/git/credentials',
   '.cargo/credentials',
@@ -117,19 +120,19 @@ export const secretHomeFiles: readonly string[] = [
   '.node_repl_history',
 ]
 
-/** Settings of CLIs that hold logins, too: the wall hides them from all but their own CLI. */
+/** Settings of CLIs that also contain logins: the wall hides them from all other CLIs. */
 const settingsFiles = ['.claude.json', '.aider.conf.yml']
 
-/** Whether a file holds keys, judged by its name. */
+/** Whether a file contains keys, judged by its name. */
 export function isSecretName(path: string): boolean {
   const name = basename(path)
   return keyName().test(name) && !harmless.some((pattern) => pattern.test(name))
 }
 
-/** The worktrees below termaite's folder: their files are a project's. */
+/** The worktrees below termaite's folder, whose files belong to a project. */
 const worktrees = join('.termaite', 'worktrees')
 
-/** Whether a path lies in a place where keys are kept. */
+/** Whether a path is in a place where keys are kept. */
 export function isSecretPlace(path: string, home: string): boolean {
   if (path.startsWith(join(home, worktrees) + sep)) return false
   if (secretFolders(home).some((folder) => path === folder || path.startsWith(folder + sep))) return true
@@ -139,14 +142,14 @@ export function isSecretPlace(path: string, home: string): boolean {
 
 export const secretFolders = (home: string) => folders.map((folder) => join(home, folder))
 
-/** Folders of a project that hold other people's files or generated ones, and are too large to be looked through. */
+/** Folders of a project that contain other people's or generated files, and are too large to be searched. */
 const unsearched = new Set(['.git', 'node_modules', '.venv', 'venv', 'target', '__pycache__', '.next', '.cache'])
 const mostFolders = 10_000
 const mostSecrets = 200
 
 /**
- * The files of a project that hold keys by their names, in as many folders as can be looked through before each turn. Of too many the
- * oldest count: a command that fills the project with such names does not uncover those that were there before.
+ * The files of a project whose names say that they contain keys, in as many folders as can be searched before each turn. If there are too
+ * many, the oldest count: a command that fills the project with such names does not uncover the earlier ones.
  */
 export async function secretFilesIn(root: string): Promise<string[]> {
   const found: string[] = []

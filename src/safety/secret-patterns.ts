@@ -1,7 +1,7 @@
 const word =
   '(?:pass(?:word|wd|phrase|code)|secret(?:[_-]?access)?(?:[_-]?key)?(?:[_-]?base)?|token|credentials?|(?:api|access|private|account|auth|signing|encryption|master|service)[_-]?key|[_-]pass|[_-]pat|apikey)'
 
-/** The end of a variable's name that marks its value as secret; a number may follow, as in API_KEY_2. */
+/** The end of a variable's name that marks its value as secret; a number may follow, for example API_KEY_2. */
 const secretEnd = `${word}[_-]?\\d{0,2}`
 
 const secretName = new RegExp(`(?:${secretEnd}|[_-]key)$`, 'i')
@@ -13,8 +13,8 @@ export function isSecretVariable(name: string): boolean {
 export const masked = '…[masked]'
 
 /**
- * Keys with a known form. Every pattern starts with a fixed word and then matches one class of characters,
- * so that every text is read only once.
+ * Keys with a known form. Every pattern starts with a fixed word and then matches one class of characters, so that every text is read
+ * only once.
  */
 const shapes: readonly { keep: string; body: string; mixed?: true }[] = [
   { keep: 'sk-ant-', body: '[\\w-]{16,}' },
@@ -49,7 +49,7 @@ const keyPair = /(?<![0-9A-Za-z])((?:AKIA|ASIA)[0-9A-Z]{16}[\s,:;|"']{1,8})[0-9A
 const armour =
   /(-----BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----)(?:(?:[^-]|-(?!----)){0,32768}(-----END (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----)|(?:(?:\s|\\[nr]){1,8}[0-9A-Za-z+/=]{32,512}){1,512})/g
 
-/** The beginnings of all these. Most texts have none, and compiling the whole patterns takes milliseconds. */
+/** The beginnings of all these patterns. Most texts contain none of them, and compiling the whole patterns takes milliseconds. */
 const mayHoldToken = new RegExp(['-----BEGIN', ...shapes.map(({ keep }) => keep)].join('|'))
 
 export function maskTokens(text: string): string {
@@ -63,7 +63,7 @@ export function maskTokens(text: string): string {
     })
 }
 
-/** Distinguishes keys from long names in code: a key has digits among letters, and is in both cases or in hex. */
+/** Distinguishes keys from long names in code: a key mixes digits and letters, and has letters of both cases or is hexadecimal. */
 function looksRandom(body: string): boolean {
   return /\d/.test(body) && ((/[a-z]/.test(body) && /[A-Z]/.test(body)) || /^[\da-f]{32,}$/.test(body))
 }
@@ -92,7 +92,7 @@ const bearer = /\b(bearer\s{1,4})([\w.~+/=-]{16,})/gi
 const cookie = /\b((?:set-)?cookie\\{0,3}["']?\s{0,4}:\s{0,4}\\{0,3}["']?[\w.-]{1,64}=)([^\s;"'\\…]{8,})/gi
 const address = /(?<![\w+.-])([a-z][a-z\d+.-]{1,20}:\/\/[^\s:@/'"`]{0,128}:)([^\s@/'"`]{1,256})@/gi
 
-/** Every name that marks a value as secret has one of these, and so has every header and every address with a password. */
+/** Every name that marks a value as secret contains one of these, and so does every header and every address with a password. */
 const mayHoldAssignment = /pass|secret|token|credential|key|[_-]pat|authorization|bearer|cookie|:\/\//i
 
 export function maskAssignments(text: string): string {
@@ -105,7 +105,7 @@ export function maskAssignments(text: string): string {
   return maskValues(assignments, maskValues(flags, plain))
 }
 
-/** Masks values; one that is not a secret is searched again, because it may contain the next name. */
+/** Masks values; a value that is not a secret is searched again, because it may contain the next name. */
 function maskValues(pattern: RegExp, text: string): string {
   let out = ''
   let from = 0
@@ -115,7 +115,7 @@ function maskValues(pattern: RegExp, text: string): string {
     const start = found.index + found[0].length - value.length
     pattern.lastIndex = start
     if (!isSecret({ name, sign, open, value }, text.charAt(start + value.length))) continue
-    // A value is judged by its beginning and then masked to its end, which is read only once.
+    // A value is judged by its beginning and then masked up to its end, which is read only once.
     const quote = /["'`]$/.exec(open)?.[0] as keyof typeof closed | undefined
     const whole = quote && lengthAt(closed[quote], text, start)
     const end = start + (whole ?? lengthAt(quote ? rest.quoted : rest.bare, text, start)!)
@@ -154,7 +154,7 @@ const ordinary = new Set(
   ),
 )
 
-/** A word in the place of a secret: a type, a variable, an example. */
+/** A word in place of a secret: a type, a variable, an example. */
 function isPlaceholder(value: string): boolean {
   const bare = value.replace(/[.!?*]+$/, '')
   return (

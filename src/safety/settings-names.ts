@@ -1,14 +1,12 @@
 /**
- * The one table of names by which file tools, the sandbox and the trust in a folder know the files of a project from which
- * programs could start by themselves: the next agent, an editor or git reads them, and nobody is asked again. Every name that
- * begins with a dot counts as one unless a row says otherwise. All names are in lower case, because some file systems find a
- * file however its name is written.
- *
- * The project's own programs (package scripts, makefiles, sources) are started by a person or a rule and are free.
- * Instructions such as AGENTS.md are text.
+ * The one table of names by which file tools, the sandbox and the trust in a folder recognize the files of a project from which programs
+ * could start by themselves: the next agent, an editor or git reads them, and nobody is asked again. Every name that begins with a dot
+ * counts as one unless a row says otherwise. All names are in lower case, because some file systems ignore the case of names.
+ * The project's own programs (package scripts, makefiles, sources) are started by a person or a rule and are free. Instructions such as
+ * AGENTS.md are only text.
  */
 
-/** Settings of agents and editors. A command cannot change these at all, and new ones count at any depth of every folder. */
+/** Settings of agents and editors. A command can never change these, and new ones count at any depth of every folder. */
 const held: readonly (readonly [name: string, reason: string])[] = [
   ['.termaite', 'hooks, MCP servers and settings of termaite'],
   ['.mcp.json', 'MCP servers of Claude Code and others'],
@@ -54,7 +52,7 @@ const held: readonly (readonly [name: string, reason: string])[] = [
   ['.devcontainer.json', 'commands that an editor runs on the host before a container starts'],
 ]
 
-/** Settings, hooks and servers that CLIs read in a project: a CLI uses them only as they were when the person trusted them. */
+/** Settings, hooks and servers that CLIs read in a project: a CLI only uses the version that the person trusted. */
 export const cliSettings: Readonly<Record<string, string>> = {
   '.codex': 'settings, hooks and MCP servers of Codex',
   '.gemini': 'settings, hooks and MCP servers of Gemini CLI',
@@ -76,8 +74,8 @@ export const cliSettings: Readonly<Record<string, string>> = {
 }
 
 /**
- * Names with a dot that only tell a tool which files, versions or formats to use, and what tools leave of themselves. Missing here,
- * because they can name a program: `.prettierrc` (plugins), `.tool-versions` and `.python-version` (a path), `.bazelversion` (a fork).
+ * Dot files that only tell a tool which files, versions or formats to use, and leftovers of tools. These are missing here because they
+ * can name a program: `.prettierrc` (plugins), `.tool-versions` and `.python-version` (a path), `.bazelversion` (a fork).
  */
 const harmless: ReadonlySet<string> = new Set([
   ...['.gitattributes', '.gitkeep', '.keep', '.mailmap', '.editorconfig', '.nojekyll', '.ds_store', '.placeholder'],
@@ -89,14 +87,14 @@ const harmless: ReadonlySet<string> = new Set([
   ...['.terraform.lock.hcl', '.package-lock.json', '.well-known', '.codespellrc'],
   ...['.coverage', '.eslintcache', '.stylelintcache', '.prettiercache', '.tsbuildinfo', '.phpunit.result.cache'],
   ...['.rspec_status', '.lycheecache', '.flutter-plugins', '.flutter-plugins-dependencies', '.last-run.json'],
-  // Sources of a project that only a command of the project runs, as it runs a makefile.
+  // Sources of a project that only a command of the project runs, like a makefile.
   ...['.changeset', '.vitepress', '.vuepress', '.storybook', '.pnp.cjs', '.pnp.loader.mjs'],
 ])
 
-/** Further names of harmless files: lists of files to leave out, and the data of one run of a tool. */
+/** More names of harmless files: lists of files to ignore, and the data of one run of a tool. */
 const harmlessForms: readonly RegExp[] = [/^\.[a-z]+ignore$/, /^\.coverage\..+$/, /^\.nfs[0-9a-f]+$/]
 
-/** Files without a dot that an editor reads as settings of its own, and from which a shell or git starts programs by itself. */
+/** Files without a dot that an editor reads as its settings, and files from which a shell or git starts programs by itself. */
 const askedForms: readonly RegExp[] = [
   /\.code-workspace$/,
   /^mise(?:\.[\w-]+)*\.toml$/,
@@ -104,8 +102,8 @@ const askedForms: readonly RegExp[] = [
 ]
 
 /**
- * Folders that builders and package managers own whole. Files with a dot in them are free; repositories, and the settings of
- * agents and editors, are found in them at any depth.
+ * Folders that belong entirely to builders and package managers. Dot files in them are free; repositories, and the settings of agents and
+ * editors, are found in them at any depth.
  */
 const built: ReadonlySet<string> = new Set([
   ...['node_modules', 'bower_components', 'jspm_packages', '.yarn', '.pnpm-store', '.npm', '.bun', '.deno'],
@@ -120,18 +118,20 @@ const built: ReadonlySet<string> = new Set([
   ...['zig-out', 'storybook-static', 'test-results', 'playwright-report', 'blob-report', '.playwright', '.benchmarks'],
 ])
 
-/** Names whose change a command is kept from, wherever they lie. */
+/** Names that no command may change, wherever they are. */
 export const heldNames: readonly string[] = held.map(([name]) => name)
 
 const heldSet = new Set(heldNames)
 
 /**
- * The folder around a name: one of the project's own, one that a builder owns (`built`), one of settings (`asked`), or one
- * that is `held` whole and needs no further look.
+ * The kind of folder around a name: one of the project's own, one that belongs to a builder (`built`), one of settings (`asked`), or one
+ * that is `held` as a whole and needs no further check.
  */
 export type Zone = 'project' | 'built' | 'asked' | 'held'
 
-/** How a name in a zone counts: a setting that is `held`, one that is `asked` about, or neither (`free`); and the zone below it. */
+/**
+ * How a name in a zone counts: a setting that is `held`, one that needs a question (`asked`), or neither (`free`); and the zone below it.
+ */
 type NamedKind = { kind: 'held' | 'asked' | 'free'; below: Zone }
 
 export function namedKind(written: string, zone: Zone, isFolder: boolean): NamedKind {
@@ -144,7 +144,7 @@ export function namedKind(written: string, zone: Zone, isFolder: boolean): Named
   return isAsked ? { kind: 'asked', below: 'asked' } : { kind: 'free', below: 'project' }
 }
 
-/** How a file counts by the parts of its path in the project; `at` is how many of these lead to the setting. */
+/** How a file counts, by the parts of its path in the project; `at` is how many of these lead to the setting. */
 export function fileKind(parts: readonly string[]): { kind: NamedKind['kind']; at: number; inBuilt: boolean } {
   let zone: Zone = 'project'
   for (const [index, part] of parts.entries()) {

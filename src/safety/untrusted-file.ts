@@ -3,12 +3,12 @@ import { sep } from 'node:path'
 import { isMissing } from '../base/files/files.ts'
 import { messageOf } from '../base/error-message.ts'
 
-/** The text of a file up to a limit, its real path, and the size of the whole. */
+/** The text of a file up to a limit, its real path, and the size of the whole file. */
 type FileBody = { real: string; text: string; bytes: number }
 
 /**
- * Reads a text file that a stranger may have planted: never waits for a pipe or a device, follows no link out of
- * `within`, and reads no more than `limit` bytes. Undefined when there is no file; a reason when it is not read.
+ * Reads a text file that a stranger may have planted: never waits for a pipe or a device, follows no link out of `within`, and reads at
+ * most `limit` bytes. Undefined if there is no file; a text with the reason if it is not read.
  */
 export function readUntrustedFile(path: string, limit: number, within?: string): FileBody | string | undefined {
   let fd: number | undefined

@@ -3,6 +3,7 @@ import type { Profile } from '../core/profile/profile.ts'
 import type { Effort } from '../core/profile/effort.ts'
 import { defined } from '../base/defined.ts'
 import { UsageError } from '../core/io.ts'
+import { valueFault } from '../base/option-value.ts'
 import { hasNoEffort } from '../models/model-windows.ts'
 import { defaultModel, modelName, providerOf } from '../models/provider.ts'
 import { profileFor, profileNamed } from '../profiles/all.ts'
@@ -39,7 +40,7 @@ export type NativeAgentSettings = AnyAgent & { kind: 'native' } & Pick<
 
 /** A third-party CLI: a command that runs as it is written, or a profile that knows the command. */
 export type CliAgentSettings = AnyAgent & { kind: 'pipe' | 'screen' | 'acp'; effort?: Effort } & (
-    | { command: string; args?: string[]; profile?: WrittenAgent['profile']; model?: undefined }
+    | { command: string; args?: string[]; profile?: WrittenAgent['profile']; model?: string }
     | { command?: undefined; args?: undefined; profile: NonNullable<WrittenAgent['profile']>; model?: string }
   )
 
@@ -51,7 +52,9 @@ export type AgentSettings = NativeAgentSettings | CliAgentSettings
 export function agentOf(written: WrittenAgent): AgentSettings {
   const { kind = 'pipe', command, args, profile, model, baseURL, apiKeyEnv, effort, retrySeconds, ...agent } = written
   if (kind === 'native') return defined({ ...agent, kind, model, baseURL, apiKeyEnv, effort, retrySeconds })
-  if (command !== undefined) return defined({ ...agent, kind, command, args, profile, effort })
+  // Over ACP the open session takes a model, whatever the command is.
+  if (command !== undefined)
+    return defined({ ...agent, kind, command, args, profile, effort, model: kind === 'acp' ? model : undefined })
   if (profile === undefined) throw new Error(`the agent ${agent.name} has neither a command nor a profile`)
   return defined({ ...agent, kind, profile, model, effort })
 }
@@ -78,14 +81,21 @@ export function vendorOf(agent: AgentSettings): string | undefined {
   return 'wrong' in named ? undefined : providerOf(named.provider).label
 }
 
-/** A model that a person chose in the chat; `window` and `effort` are set if they are known. */
-export type ModelChoice = { model: string; window?: number; effort?: Effort }
+/** A model and an effort that a person chose for an agent. What is left out stays as the settings say; `window` is set if it is known. */
+export type ModelChoice = { model?: string; window?: number; effort?: Effort }
 
-/** Gives an agent the chosen model. Another provider must not get the address or the key of the agent's own provider. */
+/** Gives an agent of any kind the chosen model and effort. */
+export function withChoice(agent: AgentSettings, choice: ModelChoice | undefined): AgentSettings {
+  if (!choice || agent.kind === 'native') return agent.kind === 'native' ? withModel(agent, choice) : agent
+  const { model = agent.model, effort = agent.effort } = choice
+  return defined({ ...agent, model, effort })
+}
+
+/** Gives our own agent the chosen model. Another provider must not get the address or the key of the agent's own provider. */
 export function withModel(agent: NativeAgentSettings, choice: ModelChoice | undefined): NativeAgentSettings {
   if (!choice) return agent
   const own = agent.model ?? defaultModel
-  const { model, effort = agent.effort, window = agent.contextWindowTokens } = choice
+  const { model = own, effort = agent.effort, window = agent.contextWindowTokens } = choice
   if (model === own) return defined({ ...agent, effort })
   const stays = providerIn(model) === providerIn(own)
   return defined({
@@ -103,6 +113,48 @@ export function providerIn(model: string): string | undefined {
   return 'wrong' in named ? undefined : named.provider
 }
 
+/** Why an agent's model cannot be chosen; undefined if it can be, or if only the agent's session will show whether it can. */
+export function noModelReason(agent: AgentSettings): string | undefined {
+  if (agent.kind === 'native' || agent.kind === 'acp') return undefined
+  if (agent.command !== undefined) return 'its command runs as it is written, so write the model into the command'
+  const profile = profileOf(agent)
+  return profile?.models ? undefined : `${profile?.title ?? 'it'} has no option for the model, and chooses one itself`
+}
+
+/**
+ * The agent that a model of the command line is for: the one that was named, the only one, or the only one that knows the model. Throws a
+ * UsageError if none of these is clear, or if the agent takes no model.
+ */
+export function agentForModel(
+  agents: readonly AgentSettings[],
+  model: string,
+  named: string | undefined,
+): AgentSettings {
+  const fault = valueFault(model)
+  if (fault !== undefined) throw new UsageError(`--model: ${JSON.stringify(model)} ${fault}.`)
+  const enabled = agents.filter(({ enabled }) => enabled !== false)
+  const names = enabled.map(({ name }) => name).join(', ')
+  const isNamed = named !== undefined && named !== '' && named !== 'auto'
+  const asked = enabled.filter(({ name }) => name === named)
+  if (isNamed && asked.length === 0) throw new UsageError(`there is no agent "${named}"; configured: ${names}.`)
+  const knowing = enabled.filter((agent) => profileOf(agent)?.models?.names.includes(model))
+  const [agent, ...others] = asked.length > 0 ? asked : enabled.length > 1 ? knowing : enabled
+  if (agent === undefined || others.length > 0) {
+    throw new UsageError(
+      enabled.length === 0
+        ? '--model is for an agent, and the settings have none. Leave it out.'
+        : `--model ${model}: name the agent that it is for with -a. Configured: ${names}.`,
+    )
+  }
+  const why = noModelReason(agent)
+  if (why !== undefined) throw new UsageError(`--model cannot be used with ${agent.name}: ${why}. Leave it out.`)
+  if (agent.kind === 'native') {
+    const read = modelName(model)
+    if ('wrong' in read) throw new UsageError(`--model: ${read.wrong}.`)
+  }
+  return agent
+}
+
 /** Why an agent's effort cannot be set; undefined if it can be, or if only the agent's session will show whether it can. */
 export function noEffortReason(
   agent: Pick<WrittenAgent, 'kind' | 'command' | 'profile' | 'model'>,
@@ -110,9 +162,9 @@ export function noEffortReason(
   const { kind = 'pipe', command, model = defaultModel } = agent
   if (kind === 'native')
     return hasNoEffort(model) ? `its model ${model} has no setting for how hard it thinks` : undefined
-  if (kind === 'acp') return undefined
-  if (command !== undefined) return 'its command runs as it is written, so write the option into the command'
   const profile = agent.profile === undefined ? undefined : profileNamed(agent.profile)
+  if (kind === 'acp' && (command !== undefined || profile?.effort)) return undefined
+  if (command !== undefined) return 'its command runs as it is written, so write the option into the command'
   return profile?.effort ? undefined : `${profile?.title ?? 'it'} has no option for how hard to think`
 }
 

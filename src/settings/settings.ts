@@ -19,7 +19,7 @@ import type { HookSettings } from '../safety/hooks/hook-config.ts'
 import { UsageError } from '../core/io.ts'
 import { efforts } from '../core/profile/effort.ts'
 import { diagnosticsOf } from '../languages/language.ts'
-import { agentOf, withEffort } from './agent-settings.ts'
+import { agentForModel, agentOf, withChoice, withEffort } from './agent-settings.ts'
 import { FaultCollector } from './fault.ts'
 import { readSettingsFile } from './settings-file.ts'
 import { hooksOf } from './hook-settings.ts'
@@ -133,6 +133,8 @@ export type Overrides = {
   leash?: string
   /** How hard the models of termaite's own agents think. */
   effort?: string
+  /** The model of one agent, and the agent that was named for the first turn. */
+  model?: { name: string; agent: string | undefined }
   allow?: readonly string[]
   deny?: readonly string[]
   env: Record<string, string | undefined>
@@ -174,8 +176,11 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
   )
   const narrow = places.project === undefined ? undefined : await collector.read(() => projectPart(places))
   collector.check()
+  const agents = (user.agents ?? []).map((agent) => agentOf(leashOfRun ? { ...agent, leash: leashOfRun } : agent))
+  const { model } = overrides
+  const modelled = model && agentForModel(agents, model.name, model.agent)
   const thinking = withEffort(
-    (user.agents ?? []).map((agent) => agentOf(leashOfRun ? { ...agent, leash: leashOfRun } : agent)),
+    agents.map((agent) => (model && agent === modelled ? withChoice(agent, { model: model.name }) : agent)),
     effort,
   )
   warnings.push(...thinking.warnings)

@@ -18,7 +18,11 @@ const ofAgents: readonly { what: string; of(agent: Agent): boolean; words: strin
     words: 'is not used: the setting "sandbox" limits the commands of a native agent instead',
   },
   { what: 'args', of: ({ args, command }) => !!args && command === undefined, words: 'is not used without a command' },
-  { what: 'model', of: ({ model, command }) => !!model && command !== undefined, words: 'is not used with a command' },
+  {
+    what: 'model',
+    of: ({ model, command, kind }) => !!model && command !== undefined && kind !== 'acp',
+    words: 'is not used with a command',
+  },
 ]
 
 /**

@@ -1,4 +1,4 @@
-/** Wakes a waiting reader when something has changed, also when the change came just before the reader began to wait. */
+/** Wakes a waiting reader when something has changed, even if the change came just before the reader began to wait. */
 export class ChangeSignal {
   #rung = false
   #wake = () => {}

@@ -23,7 +23,7 @@ export function memoryStore(): Store {
 
 const erased = ''
 
-/** A log in memory. Items are kept as text, so that later changes of an object do not change the log. */
+/** A log in memory. Items are stored as text, so that later changes of an object do not change the log. */
 class MemoryLog<T> implements Log<T> {
   #lines: string[] = []
   #bells = new Set<ChangeSignal>()
@@ -141,7 +141,7 @@ export class MemoryBlobs implements Blobs {
     return this.removeAll(async (sha) => !shas.has(sha))
   }
 
-  /** Removes every body for which `isOver` returns true. The time at which a body was written is not known here. */
+  /** Removes every body for which `isOver` returns true. The time at which a body was written is unknown here. */
   async removeAll(isOver: (sha: string, written: () => Promise<number>) => Promise<boolean>): Promise<void> {
     for (const sha of [...this.#bodies.keys()]) if (await isOver(sha, async () => -Infinity)) this.#bodies.delete(sha)
   }

@@ -5,15 +5,15 @@ import { messageOf } from '../base/error-message.ts'
 import { errorCode, isMissing } from '../base/files/files.ts'
 import { StoreError } from '../core/talk/store.ts'
 
-/** The clock of a store, and how the person learns of a file that it moved. */
+/** The clock of a store, and a function that tells the person about a file that was moved. */
 export type StoreVoice = { clock: Clock; tell?(words: string): void }
 
-/** The files that SQLite keeps beside a database. */
+/** The suffixes of the files that SQLite keeps next to a database. */
 export const besideDatabase = ['', '-wal', '-shm', '-journal'] as const
 
 /**
- * Moves a file of ours that cannot be used out of the way, so that it neither stops anything nor is lost, and tells where it is.
- * `endings` are those of the files that belong together.
+ * Moves an unusable file of ours out of the way, so that it neither blocks anything nor is lost, and reports its new place. `endings` are
+ * the suffixes of the files that belong together.
  */
 export function setAside(path: string, { clock, tell }: StoreVoice, endings: readonly string[] = ['']): void {
   const aside = `${path}.${new Date(clock.now()).toISOString().replaceAll(/[:.]/g, '-')}.broken`
@@ -24,7 +24,7 @@ export function setAside(path: string, { clock, tell }: StoreVoice, endings: rea
       renameSync(`${path}${ending}`, `${aside}${ending}`)
       moved ||= ending === ''
     } catch (error) {
-      // Another process has moved the file already, or there was no file.
+      // Another process has moved the file already, or the file did not exist.
       if (isMissing(error)) continue
       const words = `${path} ${why} and cannot be set aside: ${messageOf(error)}; move it away yourself`
       throw new StoreError(words, { cause: error })
@@ -33,7 +33,7 @@ export function setAside(path: string, { clock, tell }: StoreVoice, endings: rea
   if (moved) tell?.(`${path} ${why}. It was set aside as ${aside}, and a new one is made.`)
 }
 
-/** The fault of a file that cannot be used, as the end of a sentence that begins with its path. */
+/** Why a file cannot be used, as the end of a sentence that begins with its path. */
 function whyUnusable(path: string): string {
   try {
     if (statSync(path).isDirectory()) return 'is a folder and not a file'
@@ -45,7 +45,7 @@ function whyUnusable(path: string): string {
   }
 }
 
-/** Whether an error of the file system means that a path is not a file that we can use, whatever its content. */
+/** Whether an error of the file system means that we cannot use the file at a path, whatever its content. */
 export function isUnusable(error: unknown, path: string): boolean {
   const code = errorCode(error)
   return code === 'EISDIR' || code === 'ELOOP' || ((code === 'EACCES' || code === 'EPERM') && isLocked(path))
@@ -53,7 +53,7 @@ export function isUnusable(error: unknown, path: string): boolean {
 
 /**
  * Whether a path is a folder, a link that leads nowhere, or a file that we may not read and write, in a folder that we may change. In a
- * folder that we may only read nothing can be made in the place of such a file, and the file can still be read.
+ * folder that we may only read, such a file cannot be replaced, and can still be read.
  */
 export function isLocked(path: string): boolean {
   try {

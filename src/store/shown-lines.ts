@@ -1,26 +1,26 @@
 import type { IBuffer, Terminal as Emulator } from '@xterm/headless'
 
-/** The number of bytes after which the screen is read, so that no more lines scroll off between two readings than are remembered. */
+/** The screen is read after this many bytes, so that between two reads no more lines scroll off than are remembered. */
 const pieceBytes = 8 * 1024
 const remembered = 3 * pieceBytes
 
-/** A spinner at the head of a line. Changes in such a line, numbers included, do not make it a new line. */
+/** A spinner at the beginning of a line. Changes in such a line, numbers included, do not make it a new line. */
 const spins = /^\s*[\u2800-\u28ff·✢✳✶✻✽*○◦]\s/
 const changing = /[\d\u2800-\u28ff·✢✳✶✻✽*○◦]+/g
 
 /**
- * Turns the output of a terminal into the lines that it showed. Each line is given once, however often the program draws its
- * screen again; a line that is shown twice is given twice. A line is known when it scrolls off the screen, or when it is
- * unchanged on the screen at two reads.
+ * Turns the output of a terminal into the lines that it showed. Each line is emitted once, however often the program redraws its screen;
+ * a line that is shown twice is emitted twice. A line is emitted when it scrolls off the screen, or when it is unchanged on the screen in
+ * two reads.
  */
 export class ShownLines {
   #emulator: Emulator
   #give: (line: string) => void
-  /** Lines on the screen that were given already, and how often. */
+  /** Lines on the screen that were already emitted, and how often. */
   #given = new Map<string, number>()
-  /** The lines at the last look. */
+  /** The lines at the last read. */
   #before = new Map<string, number>()
-  /** How many scrolled-off rows were looked at, and the beginning of a long line whose end is still on the screen. */
+  /** How many scrolled-off rows were read, and the beginning of a long line whose end is still on the screen. */
   #passed = 0
   #begun = ''
 
@@ -35,7 +35,7 @@ export class ShownLines {
     this.#give = give
   }
 
-  /** Draws output; lines that scroll off are given before this resolves. */
+  /** Draws output; lines that scroll off are emitted before this resolves. */
   async draw(bytes: Uint8Array): Promise<void> {
     for (let at = 0; at < bytes.length; at += pieceBytes) {
       const piece = bytes.subarray(at, at + pieceBytes)
@@ -48,12 +48,12 @@ export class ShownLines {
     if (cols === this.#emulator.cols && rows === this.#emulator.rows) return
     this.#scrolled()
     this.#emulator.resize(cols, rows)
-    // The rows are wrapped again; those above the screen were given.
+    // The rows are wrapped again; those above the screen were already emitted.
     this.#passed = this.#emulator.buffer.normal.baseY
     this.#begun = ''
   }
 
-  /** Gives the lines that are on the screen as at the last read; with `all` also those that are new. */
+  /** Emits the lines that are unchanged on the screen since the last read; with `all` also the new ones. */
   look(all = false): void {
     const now = new Map<string, number>()
     const given = new Map<string, number>()
@@ -71,7 +71,7 @@ export class ShownLines {
     this.#given = given
   }
 
-  /** Gives the lines that have scrolled off since the last look, unless they were given while they were on the screen. */
+  /** Emits the lines that have scrolled off since the last read, unless they were emitted while they were on the screen. */
   #scrolled(): void {
     const buffer = this.#emulator.buffer.normal
     for (; this.#passed < buffer.baseY; this.#passed++) {
@@ -81,7 +81,7 @@ export class ShownLines {
       this.#begun = ''
     }
     if (this.#passed < remembered / 2) return
-    // Forgets the rows above the screen, so that the emulator never has to drop some that were not looked at.
+    // Drops the rows above the screen, so that the emulator never has to drop rows that were not read.
     this.#emulator.options.scrollback = 0
     this.#emulator.options.scrollback = remembered
     this.#passed = this.#emulator.buffer.normal.baseY

@@ -23,7 +23,7 @@ export function openDatabase(path: string): DatabaseSync {
   }
 }
 
-/** Opens a database that ends with this process. */
+/** Opens a database that lasts as long as this process. */
 export function memoryDatabase(): DatabaseSync {
   return new (sqlite().DatabaseSync)(':memory:')
 }
@@ -33,7 +33,7 @@ export function temporaryDatabase(): DatabaseSync {
   return new (sqlite().DatabaseSync)('')
 }
 
-/** Runs work whose changes are all stored or none: none when it throws or returns false. */
+/** Runs work whose changes are all stored, or discarded if it throws or returns false. */
 export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
   db.exec('BEGIN IMMEDIATE')
   try {
@@ -46,7 +46,7 @@ export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
   }
 }
 
-/** Runs `work` in a write transaction, once no other process is in one. A dead process holds no transaction. */
+/** Runs `work` in a write transaction, once no other process is in one. A transaction ends when its process dies. */
 export function immediately<T>(db: DatabaseSync, clock: Clock, work: () => T): Promise<T> {
   // There is no await between begin and commit, so that no other code of this process writes between them.
   return patiently(clock, () => {
@@ -62,7 +62,7 @@ export function immediately<T>(db: DatabaseSync, clock: Clock, work: () => T): P
   })
 }
 
-/** Runs `work` once while no other process holds the write lock. Nothing is committed, so no reader can make it fail at its end. */
+/** Runs `work` once while no other process has the write lock. Nothing is committed, so no reader can make it fail at its end. */
 export function holding<T>(db: DatabaseSync, clock: Clock, work: () => T): Promise<T> {
   return patiently(clock, () => {
     db.exec('BEGIN IMMEDIATE')
@@ -97,13 +97,13 @@ const corrupt = 11
 const cannotOpen = 14
 const notADatabase = 26
 
-/** Whether an error says that a file holds no database that can be used. */
+/** Whether an error means that a file contains no usable database. */
 export function isDamaged(error: unknown, path: string): boolean {
   const code = sqliteCode(error instanceof StoreError ? error.cause : error)
   return code === corrupt || code === notADatabase || (code === cannotOpen && isLocked(path))
 }
 
-/** Whether an error says that a database cannot be written where it is, or cannot be made there. */
+/** Whether an error means that a database cannot be written or created at its place. */
 export function isUnwritable(error: unknown): boolean {
   const cause = error instanceof StoreError ? error.cause : error
   const code = sqliteCode(cause)

@@ -15,24 +15,27 @@ import { resumePrompt } from './supervisor-prompts.ts'
 
 type Supervision = RecoveryParts & {
   mask(text: string): string
-  /** Instructions for a program that knows nothing yet. */
+  /** Instructions for a program without a history. */
   opening?: string
-  /** Called before a prompt is typed: the id finds it again in the terminal, and `prompt` is the request, however it is worded for this attempt. */
+  /**
+   * Called before a prompt is typed: the id finds the prompt again in the terminal, and `prompt` is the request, however it is worded for
+   * this attempt.
+   */
   sending?(turn: Pick<Turn, 'id' | 'prompt'>): Promise<void>
   /** Called with the key of the CLI's own session. */
   session?(key: string): void
 }
 
-/** An agent that is kept at work, with what its supervisor needs between turns. */
+/** An agent that is kept running, with the state that its supervisor needs between turns. */
 export interface RecoveringAgent extends Agent {
-  /** Why the agent is no longer at work. */
+  /** Why the agent no longer works. */
   readonly over: SupervisionEnd | undefined
-  /** Whether the agent has not been given any prompt yet. */
+  /** Whether the agent has not got any prompt yet. */
   readonly blank: boolean
   start(signal: AbortSignal, ask?: Ask): Promise<Failure | undefined>
-  /** Waits until the program ends by itself; undefined when the signal aborts first. */
+  /** Waits until the program exits by itself; undefined if the signal aborts first. */
   ends(signal: AbortSignal): Promise<ProgramEnd | undefined>
-  /** Waits until the program has drawn nothing for `ms` and the person does not type; whether it is idle then. */
+  /** Waits until the program has drawn nothing for `ms` and the person does not type; returns whether the program is idle then. */
   rests(ms: number, signal: AbortSignal): Promise<boolean>
   /** Restarts a program that exited by itself, if the policy says so. */
   revive(ending: ProgramEnd, signal: AbortSignal, ask: Ask): Promise<void>
@@ -40,8 +43,8 @@ export interface RecoveringAgent extends Agent {
 }
 
 /**
- * Keeps one agent at work: a crashed program is opened again on its own session and told to go on, one that is out of quota waits until
- * it has quota again, and one that the person quit is not started again. `session` is the session it begins with.
+ * Keeps one agent running: a crashed program is reopened with its own session and asked to continue, one that is out of quota waits until
+ * it has quota again, and one that the person quit is not restarted. `session` is the first session.
  */
 export function recoveringAgent(open: OpenCli, supervision: Supervision, session?: string): RecoveringAgent {
   const recovery = new Recovery(open, supervision, session)
@@ -61,7 +64,7 @@ export function recoveringAgent(open: OpenCli, supervision: Supervision, session
   }
 
   async function* work(turn: Turn): AsyncGenerator<Event, Outcome> {
-    // A new turn for an agent that was given up is a new chance.
+    // A new turn is a new chance for an agent that was given up.
     if (!endOutcome()) recovery.over = undefined
     let nudges = 0
     let before: FailedAttempt[] | undefined
@@ -71,7 +74,7 @@ export function recoveringAgent(open: OpenCli, supervision: Supervision, session
       const { program } = recovery
       await recovery.keyboardFree(program, turn.signal)
       const ending = await program.ended()
-      // A program that ended between two turns is recovered first: its agent would silently open it again.
+      // A program that exited between two turns is recovered first: otherwise its agent would open it again without notice.
       const asked = ending ? undefined : before ? nextTry(turn, program, before) : firstTry(turn, program)
       const tried = asked && (yield* attempt(program, asked, turn.prompt))
       if (tried?.outcome.ok) {
@@ -97,19 +100,19 @@ export function recoveringAgent(open: OpenCli, supervision: Supervision, session
         before = [...(before ?? []), crashed]
         yield crashed
       }
-      // A prompt that another process kept and never typed needs no wait: the program is not at work on it.
+      // A prompt that another process stored and never typed needs no wait: the program is not working on it.
       if (!plan.nudges || asked?.sent === undefined) await plan.go(turn.signal)
     }
     return failed('aborted', 'cancelled')
   }
 
-  /** The outcome for a program that the person quit, or whose supervision was stopped: it is not begun again. */
+  /** The outcome for a program that the person quit, or whose supervision was stopped: it is not restarted. */
   function endOutcome(): Outcome | undefined {
     if (recovery.over?.type === 'quit') return { ok: false, failure: quitFailure(name) }
     return recovery.over?.type === 'left' ? failed('aborted', `${name} was stopped`) : undefined
   }
 
-  /** A prompt that an earlier process sent is only watched if its program is alive. */
+  /** If an earlier process sent the prompt, it is only watched if the program is alive. */
   function firstTry(turn: Turn, { how }: SupervisedProgram): Turn {
     const prompt = withOpening(turn.prompt)
     if (turn.sent === undefined) return { ...turn, prompt }
@@ -122,10 +125,10 @@ export function recoveringAgent(open: OpenCli, supervision: Supervision, session
     return {
       ...turn,
       sent: undefined,
-      // Each attempt has marks of its own, so that no answer is taken for that of another attempt.
+      // Each attempt has its own marks, so that no answer is taken for that of another attempt.
       id: `${turn.id}-${before.length}`,
       prompt: resumePrompt(withOpening(turn.prompt), how),
-      // Only a program that knows nothing gets an account of the earlier attempts.
+      // Only a program without a history gets an account of the earlier attempts.
       attempts: how === 'began' ? [...turn.attempts, ...before] : turn.attempts,
     }
   }
@@ -135,7 +138,7 @@ export function recoveringAgent(open: OpenCli, supervision: Supervision, session
     return recovery.blank && opening !== prompt ? `${opening}\n\n${prompt}` : prompt
   }
 
-  /** Runs one attempt. The attempt is aborted when the program exits before anything was typed, or says goodbye. */
+  /** Runs one attempt. It is aborted if the program exits before anything was typed, or says goodbye. */
   async function* attempt(program: SupervisedProgram, asked: Turn, prompt: string): AsyncGenerator<Event, Tried> {
     const over = new AbortController()
     const stop = new AbortController()

@@ -8,24 +8,24 @@ import { SupervisedProgram } from './supervised-program.ts'
 
 export type RecoveryParts = RestartPolicy & {
   clock: Clock
-  /** How the program's screen is read; left out if it has none. */
+  /** How to read the program's screen; missing if it has none. */
   facts?: ReaderFacts
   tell?(event: SupervisionEvent): void
 }
 
 type Trouble = { failure?: Failure; ending?: ProgramEnd; inHand: boolean; nudges: number }
 
-/** A remedy that takes its time; `nudges`: whether it only tells the program to go on. */
+/** A remedy that takes time; `nudges`: whether it only asks the program to continue. */
 type RecoveryPlan = { go(signal: AbortSignal): Promise<void>; nudges: boolean }
 
-/** The person's keys are looked at again after this long, at the latest. */
+/** The longest pause between two checks of the person's keyboard. */
 const keyboardEveryMs = 30_000
 
-/** Keeps one program alive: opens it, ends it before it is opened again, and leaves it alone once its supervision is over. */
+/** Keeps one program alive: opens it, stops it before it is reopened, and leaves it alone once its supervision is over. */
 export class Recovery {
-  /** Why the program is no longer at work. */
+  /** Why the program no longer works. */
   over: SupervisionEnd | undefined
-  /** Whether the program has not been given any prompt yet. */
+  /** Whether the program has not got any prompt yet. */
   blank = false
   /** The key of the CLI's own session. */
   session: string | undefined
@@ -44,7 +44,7 @@ export class Recovery {
     this.session = session
   }
 
-  /** The running program; opens it if none runs. */
+  /** The running program; it is opened if none runs. */
   get program(): SupervisedProgram {
     if (!this.#program) {
       const { clock, facts = { reader: {} }, tell } = this.#with
@@ -69,12 +69,12 @@ export class Recovery {
     this.blank = false
   }
 
-  /** The program failed and is not asked again, but it has read its instructions. */
+  /** The program failed and gets no further prompt, but it has read its instructions. */
   gaveUp(): void {
     this.blank = false
   }
 
-  /** Ends the supervision for good; `leave` lets the program go on. */
+  /** Ends the supervision permanently; with `leave` the program continues. */
   async leave(how: 'close' | 'leave'): Promise<void> {
     this.over ??= { type: 'left' }
     await this.#end(how)
@@ -86,7 +86,7 @@ export class Recovery {
     await (how === 'leave' && agent?.leave ? agent.leave() : agent?.close())?.catch(() => {})
   }
 
-  /** Decides what to do; undefined when nothing more is done, and `over` says why if that is for good. */
+  /** Decides what to do; undefined if nothing more is done, and if that is permanent, `over` says why. */
   async plan(
     program: SupervisedProgram,
     { failure, ending: seen, inHand, nudges }: Trouble,
@@ -129,13 +129,13 @@ export class Recovery {
   async #restart({ why, fresh }: Remedy & { do: 'restart' }, ms: number, signal: AbortSignal): Promise<void> {
     const { tell, clock } = this.#with
     tell?.({ type: 'restarting', why, in: ms })
-    // The old program is gone before a new one comes: there are never two.
+    // The old program exits before a new one is opened: there are never two.
     await this.#end()
     if (fresh) this.session = undefined
     await clock.sleep(ms, signal)
   }
 
-  /** Waits out a quota. The session stays; a program that exits meanwhile continues it afterwards. */
+  /** Waits until the quota is back. The session stays; if the program exits meanwhile, it continues the session afterwards. */
   async #park(program: SupervisedProgram, failure: Failure, signal: AbortSignal): Promise<void> {
     const { clock, tell } = this.#with
     const now = clock.now()
@@ -150,7 +150,7 @@ export class Recovery {
     if (!this.over) await clock.sleep(over - clock.elapsed(), signal)
   }
 
-  /** Waits until the program may get a prompt to go on; the next prompt is that one. */
+  /** Waits until the program may get a prompt to continue; the next prompt is that one. */
   async #nudge(program: SupervisedProgram, why: string, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const look = await program.look()
@@ -163,7 +163,7 @@ export class Recovery {
     if (!signal.aborted) this.#with.tell?.({ type: 'nudged', why })
   }
 
-  /** Waits until the person does not use the keyboard. */
+  /** Waits until the person no longer uses the keyboard. */
   async keyboardFree(program: SupervisedProgram, signal: AbortSignal): Promise<void> {
     for (let ms; (ms = await this.#keyboardMs(program)) > 0 && !signal.aborted;)
       await program.sleep(Math.min(ms, keyboardEveryMs), signal)

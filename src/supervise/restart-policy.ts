@@ -3,30 +3,30 @@ import type { Exit } from '../core/screen/terminal.ts'
 import type { Failure } from '../core/talk/outcome.ts'
 
 /**
- * Why a program is of no use any more: it exited, said goodbye, is idle although it should poll for work, has no folder any
- * more, or no longer writes its answers down. `sinceKeyMs`: how long after the person's last key.
+ * Why a program is of no more use: it exited, said goodbye, is idle although it should poll for work, lost its folder, or stopped
+ * recording its answers. `sinceKeyMs`: how long after the person's last key.
  */
 export type ProgramEnd =
   | { type: 'exit'; exit: Exit; sinceKeyMs: number }
   | { type: 'goodbye'; sinceKeyMs: number }
   // The program is idle.
   | { type: 'silent' }
-  // The folder that the program runs in was removed.
+  // The program's working folder was removed.
   | { type: 'homeless' }
-  // The program writes nothing into its own session file: some stop for good once the disk was full.
+  // The program writes nothing into its own session file: some programs stop writing permanently after the disk was full.
   | { type: 'unwritten' }
 
 export type Incident = {
-  /** The failure of the turn under way. */
+  /** The failure of the running turn. */
   failure?: Failure
   ending?: ProgramEnd
-  /** The state that the screen of a living program shows; left out if it has no screen. */
+  /** The state on the screen of a living program; missing if it has no screen. */
   state?: Reading['state']
-  /** Whether the program worked on something other than its workflow: that continues in the same session. */
+  /** Whether the program worked on a task rather than on its workflow: the task continues in the same session. */
   inHand: boolean
   /** Whether the program has done any work since it was started. */
   hasWorked: boolean
-  /** How often the program got a prompt to go on, without effect. */
+  /** How often the program got a prompt to continue, without effect. */
   nudges: number
 }
 
@@ -36,12 +36,12 @@ export type Remedy =
   | { do: 'give-up'; why: string }
   | { do: 'park'; failure: Failure }
   | { do: 'nudge'; why: string }
-  /** `fresh`: in a new session, beginning with the workflow. `counts`: as a crash. */
+  /** `fresh`: with a new session that begins with the workflow. `counts`: counts as a crash. */
   | { do: 'restart'; why: string; fresh: boolean; counts: boolean }
 
 const mostNudges = 2
 
-/** Decides what to do about a program that ended, or a turn that failed. */
+/** Decides what to do about a program that stopped, or a turn that failed. */
 export function remedyFor({ failure, ending, state, inHand, hasWorked, nudges }: Incident): Remedy {
   if (ending && isQuit(ending)) return { do: 'quit' }
   switch (failure?.kind) {
@@ -62,7 +62,7 @@ export function remedyFor({ failure, ending, state, inHand, hasWorked, nudges }:
     return { do: 'restart', why: failure?.message ?? exitWords(ending.exit), fresh: false, counts: true }
   if (ending) return { do: 'restart', why: endWords[ending.type], fresh: !inHand, counts: !hasWorked }
   const why = failure?.message ?? 'the program does not answer'
-  // A program that runs and takes input is not stopped for a missing answer.
+  // A program that runs and accepts input is not stopped because of a missing answer.
   if (state === 'idle' && nudges < mostNudges) return { do: 'nudge', why }
   return { do: 'restart', why, fresh: false, counts: true }
 }
@@ -75,14 +75,14 @@ const endWords: Record<ProgramEnd['type'], string> = {
   unwritten: 'the program does not write its answers into its session file any more',
 }
 
-/** An exit this soon after a key is the person's own. */
+/** If the program exits this soon after a key, the person caused that. */
 const quitMs = 5_000
 
 function isQuit(ending: ProgramEnd): boolean {
   if (!('sinceKeyMs' in ending) || ending.sinceKeyMs > quitMs) return false
   if (ending.type === 'goodbye') return true
   const { code, signal } = ending.exit
-  // Ctrl+C is the person's as well, whatever a program makes of it.
+  // Ctrl+C also comes from the person, whatever the program does with it.
   return code === 0 || code === 130 || signal === 2
 }
 
@@ -95,7 +95,7 @@ function exitWords({ code, signal }: Exit): string {
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
-/** How often and how soon a crashed program is started again. */
+/** How often and how soon a crashed program is restarted. */
 export type RestartPolicy = { mostAnHour: number; firstWaitMs: number; longestWaitMs: number }
 
 export const defaultRestartPolicy: RestartPolicy = { mostAnHour: 10, firstWaitMs: 1_000, longestWaitMs: 60_000 }
@@ -110,7 +110,7 @@ export class RestartCounter {
     this.#policy = policy
   }
 
-  /** How long to wait before the next restart; undefined once there were too many within an hour. */
+  /** How long to wait before the next restart; undefined if there were too many within an hour. */
   next(now: number, counts: boolean): number | undefined {
     const { mostAnHour, firstWaitMs, longestWaitMs } = this.#policy
     if (counts) {
@@ -121,15 +121,15 @@ export class RestartCounter {
     return Math.min(longestWaitMs, firstWaitMs * 2 ** this.#inARow++)
   }
 
-  /** The program did its work: the waits begin again with the next trouble. */
+  /** The program did its work: after the next failure, the waits begin again with the shortest. */
   reset(): void {
     this.#inARow = 0
   }
 }
 
 /**
- * When a refused program is worth another try: at the time that the refusal named, otherwise later each time. A time that has passed came
- * from an old message, and does not justify a long wait. `before` counts the refusals in a row.
+ * When a refused program is worth another attempt: at the time that the refusal named, otherwise later each time. A time that has passed
+ * came from an old message, and does not justify a long wait. `before` counts the refusals in a row.
  */
 export function parkedUntil({ kind, retryAt }: Failure, now: number, before: number): number {
   if (retryAt !== undefined && retryAt > now) return retryAt
@@ -137,10 +137,10 @@ export function parkedUntil({ kind, retryAt }: Failure, now: number, before: num
   return now + Math.min(longest, first * 2 ** before)
 }
 
-/** An idle program that is not done gets a prompt to go on after this long without drawing. */
+/** An idle program that is not done gets a prompt to continue after it has drawn nothing for this long. */
 const nudgeMs = 120_000
 
-/** How many ms pass until an idle program gets a prompt to go on; undefined if its screen does not wait for input. */
+/** How many ms to wait until an idle program gets a prompt to continue; undefined if its screen does not wait for input. */
 export function nudgeDelay(now: { state: Reading['state']; quietMs: number; keyboardMs: number }): number | undefined {
   return now.state === 'idle' ? Math.max(nudgeMs - now.quietMs, now.keyboardMs, 0) : undefined
 }
@@ -150,12 +150,12 @@ type Keyboard = { touched: number; typedAt: number; composer: string | undefined
 
 export const keyboardMs = 30_000
 
-/** A half-typed line that is this old was left behind, and a night's work does not wait for it. */
+/** A half-typed line that is this old was abandoned, and a night's work does not wait for it. */
 const abandonedMs = 10 * minuteMs
 
-/** How long the keyboard still belongs to the person; 0 when it is free. */
+/** How long the keyboard is still reserved for the person; 0 if it is free. */
 export function keyboardHeldMs({ touched, typedAt, composer, now }: Keyboard): number {
-  // A text that came back to the composer after termaite typed it is not the person's.
+  // If termaite's own text reappears in the composer after it was typed, it is not the person's.
   const half = touched > typedAt && (composer ?? '') !== ''
   return Math.max(0, (half ? abandonedMs : keyboardMs) - (now - touched))
 }

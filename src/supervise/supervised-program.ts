@@ -10,7 +10,7 @@ import { read } from '../core/screen/reading.ts'
 
 export type ReaderFacts = Pick<ScreenFacts, 'reader' | 'composer'>
 
-/** One look at the screen of a living program. */
+/** One read of the screen of a living program. */
 type ScreenLook = {
   rows: string[]
   reading: Reading
@@ -20,17 +20,17 @@ type ScreenLook = {
   composer: string | undefined
 }
 
-/** How often an opening program is looked at for its terminal. */
+/** How often to check whether an opening program has its terminal. */
 const openingMs = 1_000
 
 /** A goodbye counts once nothing was drawn after it for this long. */
 const goodbyeMs = 2_000
 
-/** One run of a supervised program, from its opening to its end. */
+/** One run of a supervised program, from its opening to its exit. */
 export class SupervisedProgram {
   readonly agent: Agent
   readonly how: StartKind
-  /** Whether the program has done any work it was asked for. */
+  /** Whether the program has done any of the requested work. */
   hasWorked = false
   #clock: Clock
   #facts: ReaderFacts
@@ -48,7 +48,7 @@ export class SupervisedProgram {
     this.#lastKey = new LastKey(clock)
   }
 
-  /** Whether the program is there and has not exited. */
+  /** Whether the program is running. */
   get lives(): boolean {
     return this.#noticed() !== undefined && !this.#exited
   }
@@ -60,14 +60,14 @@ export class SupervisedProgram {
   /** How the program has exited by itself, if it has. */
   async ended(): Promise<ProgramEnd | undefined> {
     this.#noticed()
-    // A terminal that was just noticed reports in the next moment that its program is gone.
+    // A terminal that was just noticed reports a moment later that its program is gone.
     await Promise.resolve()
     if (!this.#exited) return undefined
     const { exit, at } = this.#exited
     return { type: 'exit', exit, sinceKeyMs: at - (await this.#lastKey.in(this.#terminal)) }
   }
 
-  /** Waits until the program exits by itself or says goodbye; undefined when the signal aborts first. */
+  /** Waits until the program exits by itself or says goodbye; undefined if the signal aborts first. */
   async end(signal: AbortSignal): Promise<ProgramEnd | undefined> {
     while (!signal.aborted) {
       this.#noticed()
@@ -87,13 +87,13 @@ export class SupervisedProgram {
     return undefined
   }
 
-  /** Resolves when nothing was drawn for `ms`, when the program exited, or when the signal aborts. */
+  /** Resolves when nothing was drawn for `ms`, when the program has exited, or when the signal aborts. */
   async quietFor(ms: number, signal: AbortSignal): Promise<void> {
     this.#noticed()
     await this.#quiet?.quietFor(ms, AbortSignal.any([signal, this.#ended.signal]))
   }
 
-  /** Sleeps no longer than the program lives. */
+  /** Sleeps, but no longer than the program lives. */
   async sleep(ms: number, signal: AbortSignal): Promise<void> {
     this.#noticed()
     await this.#clock.sleep(ms, AbortSignal.any([signal, this.#ended.signal]))
@@ -111,12 +111,12 @@ export class SupervisedProgram {
       const composer = this.#facts.composer?.(screen)
       return { rows: screen.rows, reading, quietMs: this.quietMs, touched, composer }
     } catch {
-      // A window that is being closed has no screen; that the program is gone is reported in a moment.
+      // A window that is being closed has no screen; its exit is reported in a moment.
       return undefined
     }
   }
 
-  /** Takes notice of a terminal that the agent has opened since the last look. */
+  /** Notices a terminal that the agent has opened since the last check. */
   #noticed(): Terminal | undefined {
     const { terminal } = this.agent
     if (!terminal || terminal === this.#terminal) return this.#terminal
@@ -125,7 +125,7 @@ export class SupervisedProgram {
     this.#ended = new AbortController()
     const ended = this.#ended
     this.#quiet = new QuietTimer(terminal, this.#clock)
-    // The promise need not be awaited: every wait of this class ends with `ended`.
+    // The promise need not be awaited: every wait of this class stops at `ended`.
     void terminal.exited.then((exit) => {
       if (this.#terminal !== terminal) return
       this.#exited = { exit, at: this.#clock.elapsed() }
@@ -144,7 +144,7 @@ class QuietTimer {
   constructor(terminal: Terminal, clock: Clock) {
     this.#clock = clock
     this.#drawnAt = clock.elapsed()
-    // The output ends with the terminal; an output that breaks counts as quiet.
+    // The output ends with the terminal; if reading it fails, the terminal counts as quiet.
     this.#listen(terminal).catch(() => {})
   }
 
@@ -183,8 +183,8 @@ const goodbye = /^(?:Exiting|Goodbye)[.!…]*$/
 const codeMark = /^\s*(?:```|~~~)/
 
 /**
- * Whether a quiet program has said goodbye: alone on the last line of the screen, at its very left, and not in code. A program
- * that works, asks, or shows its input line is not finished, whatever it printed.
+ * Whether a quiet program has said goodbye: alone on the last line of the screen, at its very left, and not in code. A program that
+ * works, asks, or shows its input line is not finished, whatever it printed.
  */
 export function saysGoodbye(rows: readonly string[], { state, by }: Reading): boolean {
   if (state === 'busy' || state === 'asking' || (state === 'idle' && by === 'pattern')) return false

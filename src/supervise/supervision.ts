@@ -9,33 +9,36 @@ import type { Spent } from '../core/work/budget.ts'
 import type { TaskSource } from '../hub/model/tasks/task-source.ts'
 import type { RestartPolicy } from './restart-policy.ts'
 
-/** How a CLI came to its terminal: it knows nothing, it continued its own session, or it was there already. */
+/** How a CLI came to its terminal: it has no history, it continued its own session, or it already ran there. */
 export type StartKind = 'began' | 'resumed' | 'there'
 
 export type OpenedCli = { agent: Agent; how: StartKind }
 
-/** Opens the CLI that is kept at work, on its own session `resume` if it can continue one; as lazy as a roster's `open`. */
+/**
+ * Opens the CLI to supervise, with its own session `resume` if it can continue one; nothing runs before the first use, as with a roster's
+ * `open`.
+ */
 export type OpenCli = (resume?: string) => OpenedCli
 
-/** A prompt on its way, kept before it is typed: its mark in the terminal is made of the id `turn`. */
+/** A prompt on its way, stored before it is typed: its mark in the terminal is derived from the id `turn`. */
 export type Flight = { turn: string; prompt: string; ticket?: string }
 
-/** The state that another process needs to continue where this one ended: `session` is the CLI's own key. */
+/** The state that another process needs to continue after this one: `session` is the CLI's own key. */
 export type SupervisedState = { session?: string; flight?: Flight; spent: Spent }
 
-/** Everything a supervisor needs to keep one CLI at work. */
+/** Everything that a supervisor needs to keep one CLI running. */
 export type SupervisorParts = {
   open: OpenCli
   /** How the CLI's screen is read. */
   facts: Pick<ScreenFacts, 'reader' | 'composer' | 'journal'>
   taskSource: TaskSource
-  /** The instructions that a CLI that knows nothing is given first. */
+  /** The instructions that a CLI without a history gets first. */
   workflow: string
-  /** Instructions on how to report a task; left out if the answer itself is the report. */
+  /** Instructions on how to report a task; missing if the answer itself is the report. */
   reporting?(ticket: string): string
-  /** The status of a finished task; COMPLETED unless given. */
+  /** The status of a finished task; COMPLETED by default. */
   status?: 'COMPLETED' | 'IN_REVIEW'
-  /** The conversation in which turns are kept; left out if the CLI keeps them with termaite itself. */
+  /** The conversation that stores the turns; missing if the CLI itself stores them with termaite. */
   conversation?: Pick<Conversation, 'converse'>
   cwd: string
   leash: Leash
@@ -44,12 +47,12 @@ export type SupervisorParts = {
   clock: Clock
   /** Aborts when the supervision stops. */
   signal: AbortSignal
-  /** Whether the CLI goes on after the supervision stopped; otherwise it is stopped too. */
+  /** Whether the CLI continues after the supervision stopped; otherwise it is stopped too. */
   outlives?: boolean
   policy?: RestartPolicy
-  /** How long a person may take to decide about a silent program before it is restarted; five minutes unless given. */
+  /** How long a person may take to decide about a silent program before it is restarted; five minutes by default. */
   silenceMs?: number
-  /** The state that an earlier process kept. */
+  /** The state that an earlier process stored. */
   kept?: SupervisedState
   keep(state: SupervisedState): Promise<void>
   tell(event: SupervisionEvent): void
@@ -57,7 +60,7 @@ export type SupervisorParts = {
   mask(text: string): string
 }
 
-/** Why a supervised agent is no longer at work. */
+/** Why a supervised agent no longer works. */
 export type SupervisionEnd =
   | { type: 'quit' }
   | { type: 'gave-up'; why: string }
@@ -65,7 +68,7 @@ export type SupervisionEnd =
   /** The supervision was stopped. */
   | { type: 'left' }
 
-/** A change in a supervised agent's life: each one is logged, the last one is its status. */
+/** A change in a supervised agent's life: each one is logged, and the last one is its status. */
 export type SupervisionEvent =
   | { type: 'started'; how: StartKind }
   /** Without a ticket the agent is reading its workflow. */

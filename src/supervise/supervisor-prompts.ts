@@ -10,12 +10,12 @@ const openings: Record<StartKind, string> = {
   there: 'You stopped without an answer. Check what is already done, continue, and say when the task is finished.',
 }
 
-/** A prompt for a program that had it before: repeated whole, because a session may be lost without any message. */
+/** A prompt for a program that had it before. It is repeated as a whole, because a session may be lost without any message. */
 export function resumePrompt(prompt: string, how: StartKind): string {
   return `${openings[how]}\n\nWhat you were asked:\n\n${prompt}`
 }
 
-/** A task as the agent reads it, with its notes and how it is to be reported. */
+/** A task in the form for the agent, with its notes and the instructions on how to report it. */
 export function taskPrompt(prompt: string, notes: readonly TaskNote[], reporting: string | undefined): string {
   const said = notes.filter(({ kind }) => kind !== 'progress').map(({ kind, by, text }) => `- ${kind} (${by}): ${text}`)
   const before = said.length === 0 ? [] : [`What was said about this task before:\n${said.join('\n')}`]

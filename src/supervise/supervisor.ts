@@ -17,21 +17,21 @@ import { defaultRestartPolicy } from './restart-policy.ts'
 import { recoveringAgent } from './recovering-agent.ts'
 import { taskPrompt } from './supervisor-prompts.ts'
 
-/** A CLI that polled for work itself may be idle this long before it is restarted. */
+/** A CLI that polled for work itself is restarted after being idle for this long. */
 const idleMs = 30_000
 
-/** How often the supervisor asks whether the CLI polls for work itself; every tenth time it reports progress on the task. */
+/** How often the supervisor checks whether the CLI itself polls for work; every tenth time it reports progress on the task. */
 const tickMs = 60_000
 const progressEvery = 10
 
 const lostToAnother = 'another agent has it now'
 
-/** Keeps one CLI at work until it is quit, given up, evicted or left: the workflow first, then task after task. */
+/** Keeps one CLI running until it is quit, given up, evicted or left: the workflow first, then task after task. */
 export async function superviseCli(parts: SupervisorParts): Promise<SupervisionEnd> {
   return new Supervisor(parts).run()
 }
 
-/** A prompt to be taken as a turn; `flight` is set for one that an earlier process sent. */
+/** A prompt to run as a turn; `flight` is set if an earlier process sent it. */
 type Job = { prompt: string; ticket?: string; flight?: Flight }
 
 class Supervisor {
@@ -43,9 +43,9 @@ class Supervisor {
   #over: SupervisionEnd | undefined
   /** Whether the CLI was seen to poll for work itself. */
   #polled = false
-  /** How many answers in a row were read off the screen, although the CLI has a session file for them. */
+  /** How many consecutive answers were read from the screen, although the CLI has a session file for them. */
   #unwritten = 0
-  /** Aborts the work under way: nothing is typed to stop a program that goes on without termaite. */
+  /** Aborts the running work: no key is typed to stop a program that continues without termaite. */
   #stop = new AbortController()
 
   constructor(parts: SupervisorParts) {
@@ -54,7 +54,7 @@ class Supervisor {
     const { open, facts, clock, mask, tell, workflow, policy = defaultRestartPolicy } = parts
     const sending = ({ id, prompt }: Pick<Turn, 'id' | 'prompt'>) =>
       this.#keep({ flight: defined({ turn: id, prompt, ticket: this.#ticket }) })
-    // If the session key cannot be kept, the session cannot be resumed, but no work is lost.
+    // If the session key cannot be stored, the session cannot be resumed, but no work is lost.
     const session = (key: string) => {
       this.#keep({ session: key }).catch(() => {})
     }
@@ -91,7 +91,7 @@ class Supervisor {
     this.#stop.abort()
   }
 
-  /** Takes up a prompt that an earlier process sent: watched if its program is alive, repeated if not. */
+  /** Continues with a prompt that an earlier process sent: it is watched if its program is alive, repeated if not. */
   async #takeUp(flight: Flight): Promise<void> {
     const { ticket, prompt } = flight
     if (ticket === undefined) return this.#work({ prompt, flight })
@@ -110,13 +110,13 @@ class Supervisor {
     else if (order.type === 'task') await this.#doTask(order)
   }
 
-  /** Waits for an order, and recovers a CLI that ends meanwhile. */
+  /** Waits for an order, and recovers a CLI that exits in the meantime. */
   async #nextOrder(): Promise<WorkOrder> {
     const { taskSource } = this.#parts
     const signal = this.#stop.signal
     this.#tell({ type: 'waiting' })
     if (this.#polled && (await this.#restartedPolling())) return { type: 'none' }
-    // If a new program does not write down its answers either, the cause is another one, and the program is left alone.
+    // If a new program does not record its answers either, the cause is different, and the program is left alone.
     if (this.#unwritten === 1) {
       this.#unwritten++
       await this.#cli.revive({ type: 'unwritten' }, signal, this.#ask)
@@ -131,7 +131,7 @@ class Supervisor {
       enough.abort()
       const [ending, order] = await Promise.all([ends, orders])
       if (ending && !signal.aborted) await this.#cli.revive(ending, signal, this.#ask)
-      // An order that was given out at the same moment is not lost.
+      // An order that was given out at the same moment must not be lost.
       if (order.type !== 'none' || ending || signal.aborted) return order
     }
   }
@@ -147,7 +147,7 @@ class Supervisor {
 
   async #doTask({ ticket, prompt, notes }: WorkOrder & { type: 'task' }): Promise<void> {
     const { taskSource, reporting, tell } = this.#parts
-    // The task is claimed before anything is typed: an agent that does not hold the task does not do it.
+    // The task is claimed before anything is typed: an agent only works on a task that it has.
     const start = await taskSource.ack(ticket, this.#stop.signal)
     if (typeof start === 'object') {
       tell({ type: 'dropped', ticket, why: 'it went back to the queue' })
@@ -183,7 +183,7 @@ class Supervisor {
     await this.#finish(outcome, ticket, lost)
   }
 
-  /** Runs beside a turn until the signal aborts: notes whether the CLI polls, reports progress, and calls `lose` when the task is lost. */
+  /** Runs during a turn until the signal aborts: notes whether the CLI polls, reports progress, and calls `lose` if the task is lost. */
   async #watchTask(
     ticket: string | undefined,
     lastLine: () => string,
@@ -237,7 +237,7 @@ class Supervisor {
     await this.#landed()
   }
 
-  /** Reports a task's result, unless its agent has done that itself. */
+  /** Reports a task's result, unless the agent itself has done that. */
   async #report(outcome: Outcome, ticket: string): Promise<SupervisionEvent> {
     const { taskSource, status = 'COMPLETED' } = this.#parts
     const signal = this.#stop.signal
@@ -263,7 +263,7 @@ class Supervisor {
 
   #ask: Ask = async (question, withdrawn, id) => {
     const { ask, tell } = this.#parts
-    // The supervisor itself waits out a spent quota: the person need not be asked.
+    // The supervisor itself waits until the quota is back, so the person need not be asked.
     if (question.about === 'quota') return undefined
     const isSilence = question.about === 'silence'
     const put = isSilence ? silenceQuestion(question, this.#silenceMs) : question
@@ -277,7 +277,7 @@ class Supervisor {
     return this.#parts.silenceMs ?? 5 * 60_000
   }
 
-  /** Asks what to do with a silent program. Without an answer in time it is restarted, because nobody may be there. */
+  /** Asks what to do with a silent program. Without an answer in time it is restarted, because nobody may be watching. */
   async #withinTime(question: Question, withdrawn: AbortSignal): Promise<string[] | undefined> {
     const { ask, clock } = this.#parts
     const late = new AbortController()
@@ -287,7 +287,7 @@ class Supervisor {
     return picks ?? (withdrawn.aborted ? undefined : [restartPick])
   }
 
-  /** The prompt on its way has arrived: no later process needs to take it up. */
+  /** The prompt on its way has arrived: no later process needs to continue with it. */
   #landed(): Promise<void> {
     return this.#keep({ flight: undefined })
   }
@@ -298,10 +298,10 @@ class Supervisor {
   }
 }
 
-/** The option of a question about silence that ends the program; the supervision then starts it again. */
+/** The option of a question about silence that stops the program; the supervision then restarts it. */
 const restartPick = 'switch'
 
-/** A question about silence in the words of a supervision: no other agent takes over, and the task is not stopped. */
+/** A question about silence, worded for a supervision: no other agent takes over, and the task is not stopped. */
 function silenceQuestion(question: Question, ms: number): Question {
   const labels: Readonly<Record<string, string>> = { [restartPick]: 'Restart the program in its session' }
   const options = question.options.filter(({ id }) => id !== 'stop')
@@ -317,7 +317,7 @@ function doneEvent(state: TicketState, ticket: string, ok: boolean, message: str
   return { type: 'done', ticket, ok, by: state === 'settled' ? 'agent' : 'supervisor', message }
 }
 
-/** A turn of the CLI, kept in the conversation if there is one. */
+/** A turn of the CLI, stored in the conversation if there is one. */
 async function* keptTurn(
   cli: Agent,
   turn: Turn,
@@ -330,11 +330,11 @@ async function* keptTurn(
   for await (const event of conversation.converse(ownMemory(cli, turn), prompt, world))
     if (event.type === 'end') outcome = event.outcome
     else yield event
-  // A turn that only failed to be kept was done, and counts as done.
+  // A turn that was done but could not be stored counts as done.
   return !outcome.ok && outcome.unkept ? { ok: true, ...outcome.unkept } : outcome
 }
 
-/** The CLI without a history, which it remembers itself; a prompt of an earlier process is known by its mark. */
+/** The CLI, called without a history, because it remembers its own; a prompt of an earlier process is recognized by its mark. */
 function ownMemory(cli: Agent, { id, sent }: Turn): Agent {
   return {
     name: cli.name,

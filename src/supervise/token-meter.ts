@@ -7,7 +7,7 @@ type Source = Usage['source'] | 'earlier'
 const used = /\b(\d[\d,]*) tokens used\b/
 const usage = /\busage:\s*(\{.*?\})/i
 
-/** Sums up the tokens of an agent: as its CLI reports them, else as it prints them, else as they are estimated. */
+/** Sums up the tokens of an agent: as its CLI reports them, otherwise as it prints them, otherwise estimated. */
 export class TokenMeter {
   #sums: Partial<Record<Source, number>> = {}
   #printed = 0
@@ -20,7 +20,7 @@ export class TokenMeter {
     return Object.values(this.#sums).reduce((sum, tokens) => sum + tokens, 0)
   }
 
-  /** Reads a line of the screen: printed tokens of a turn count in place of an estimate. */
+  /** Reads a line of the screen: the printed tokens of a turn replace an estimate. */
   see(line: string): void {
     const tokens = printedIn(line)
     if (tokens !== undefined) this.#printed = tokens

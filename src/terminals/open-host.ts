@@ -20,7 +20,10 @@ type HostParts = {
 /** A terminal host; `why` is a sentence that says why it is not the preferred one. */
 type OpenedHost = { host: TerminalHost; kind: 'tmux' | 'pty'; why?: string }
 
-/** Chooses tmux when it is installed and works, else embedded terminals. A host that is wanted by name is opened or refused. */
+/**
+ * Chooses tmux if it is installed and works, otherwise embedded terminals. If a host is requested by name, it is opened or an error is
+ * thrown.
+ */
 export async function openHost(wanted: 'auto' | 'tmux' | 'pty', parts: HostParts): Promise<OpenedHost> {
   if (wanted === 'pty') return embedded(parts)
   const found = await findTmux(parts.env)
@@ -46,7 +49,7 @@ async function embedded({ env, clock }: HostParts): Promise<OpenedHost> {
 /** The first version with pane options, and with a copy mode that a command can leave. */
 const oldest = [3, 2] as const
 
-/** Returns the path of a tmux that works, or why none was found. */
+/** Returns the path of a working tmux, or the reason why there is no such program. */
 async function findTmux(env: Env): Promise<{ program: string } | { why: string }> {
   const program = findOutside('tmux', env)
   if (program === undefined) return { why: 'tmux is not installed' }
@@ -55,7 +58,7 @@ async function findTmux(env: Env): Promise<{ program: string } | { why: string }
       env: { PATH: withoutProject(env).PATH },
       timeout: 5_000,
     })
-    // Reads the version in `tmux 3.3a` and `tmux next-3.6`.
+    // Reads the version from `tmux 3.3a` and `tmux next-3.6`.
     const [, major, minor] = /(\d+)\.(\d+)/.exec(stdout) ?? []
     const version = [Number(major), Number(minor)] as const
     if (version[0] > oldest[0] || (version[0] === oldest[0] && version[1] >= oldest[1])) return { program }

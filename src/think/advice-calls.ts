@@ -14,22 +14,22 @@ import { note, ThinkingTurn } from './thinking-turn.ts'
 const longestAdvice = 24_000
 
 /**
- * The calls for thought that the acting agent makes in one turn. Each is answered with advice alone: the agent that called
- * does the work. They spend the turn's budget, and without a person no more extra calls are made than were allowed before.
+ * The calls for thought that the acting agent makes in one turn. Each is answered only with advice: the agent that called does the work.
+ * They use the turn's budget, and without a person no more extra calls are made than the settings allow.
  */
 export class AdviceCalls {
-  /** How many agents were asked in this turn beside the one that acts. */
+  /** How many agents were asked in this turn besides the acting one. */
   calls = 0
   #o: ThinkingParts
   #turn: Turn
-  /** The answer to each request, by its words: the same request again is answered by the call that was made first. */
+  /** The answer to each request, by its text: a repeated request gets the answer of the first call. */
   #answers = new Map<string, Promise<string>>()
   #over = new AbortController()
   #waiting: { event: Event; taken(): void }[] = []
   #wake = () => {}
-  /** The agent that acts, as far as its events told its name. */
+  /** The acting agent, if its events have revealed its name. */
   #caller: string | undefined
-  /** Whether nobody takes events any more. */
+  /** Whether nobody reads events any more. */
   #left = false
   /** Whether the person agreed to the cost in this turn. */
   #allowed = false
@@ -39,20 +39,20 @@ export class AdviceCalls {
     this.#turn = turn
   }
 
-  /** Answers a request; `signal` only ends the waiting, so that the same request can be asked for again. */
+  /** Answers a request; `signal` only ends the waiting, so that the same request can be repeated later. */
   ask({ framework, question }: AdviceRequest, signal?: AbortSignal): Promise<string> {
     const key = `${framework}\n${question.trim()}`
     const answer = this.#answers.get(key) ?? this.#think({ framework, question })
     this.#answers.set(key, answer)
-    // A failed request may succeed the next time, so it is forgotten. Its error is caught here, because perhaps nobody waits
-    // for it any more.
+    // A failed request may succeed the next time, so it is dropped. Its error is caught here, because nobody may be waiting for it any
+    // more.
     answer.catch(() => this.#answers.delete(key))
     return signal ? unlessAborted(answer, signal) : answer
   }
 
   /**
-   * Yields the events of the acting agent, and between them those of the agents that it asks. An event is kept
-   * before the agent that emitted it goes on.
+   * Yields the events of the acting agent, and between them those of the agents that it asks. An event is stored before the agent that
+   * emitted it continues.
    */
   async *beside(acting: AsyncGenerator<Event, Outcome>): AsyncGenerator<Event, Outcome> {
     let step: IteratorResult<Event, Outcome> | undefined
@@ -65,7 +65,7 @@ export class AdviceCalls {
         (error) => ((fault = { error }), this.#wake()),
       )
     }
-    // Advice that comes after the end helps nobody, but its cost is still kept.
+    // Advice that arrives after the end is of no use, but its cost is still recorded.
     const stop = () => {
       if (this.#over.signal.aborted) return
       this.#over.abort()
@@ -174,7 +174,7 @@ export class AdviceCalls {
     this.#allowed = true
   }
 
-  /** Beyond the calls that were announced, one more is made only if the person agreed to all of them. */
+  /** Beyond the announced calls, one more is made only if the person agreed to all of them. */
   async *#mayCallMore(turn: Turn): AsyncGenerator<Event, boolean> {
     return this.#o.agreed || (this.#allowed && turn.attended === true)
   }
@@ -182,7 +182,7 @@ export class AdviceCalls {
 
 const question = ({ prompt }: Turn) => clipped(prompt, 600)
 
-/** The answer, or a rejection once the signal aborts; the call itself goes on. */
+/** The answer, or a rejection once the signal aborts; the call itself continues. */
 function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const leave = () => reject(new Error(messageOf(signal.reason)))

@@ -11,15 +11,15 @@ import { plural } from './prompt-text.ts'
 import { consultedHistory, note } from './thinking-turn.ts'
 import { consentOptions } from '../core/talk/consent.ts'
 
-/** The tokens of one consultation's own words and answer, and its seconds, if nothing better is known. */
+/** The tokens of one consultation's own prompt and answer, and its seconds, if there is no better estimate. */
 const usual = { tokens: 1_500, seconds: 20 }
 
 export type Agreement = {
-  /** Whether the cost was agreed to before: in this project, or by the mode. */
+  /** Whether the person agreed to the cost before: in this project, or by the mode. */
   agreed: boolean
-  /** More extra calls than this are not made in a turn without asking the person. */
+  /** The most extra calls in a turn that are made without asking the person. */
   freeCalls: number
-  /** Remembers for this project that the person need not confirm the cost again. */
+  /** Records for this project that the person need not confirm the cost again. */
   agree(): Promise<void>
 }
 
@@ -30,7 +30,7 @@ type ProposedFramework = Agreement & {
   resources: Resources
 }
 
-/** Says which framework was chosen and why; an expensive one is shown with its cost first, and waits for a yes. */
+/** Says which framework was chosen and why; for an expensive one, first shows its cost and waits for a yes. */
 export async function* announced(o: ProposedFramework, turn: Turn): AsyncGenerator<Event, boolean> {
   const { framework, why, definition, resources } = o
   const asks = definition.asks(resources)
@@ -50,7 +50,7 @@ export async function* announced(o: ProposedFramework, turn: Turn): AsyncGenerat
   return go
 }
 
-/** Asks before each call beyond the announced ones: an answer sent back, one more judge. */
+/** Asks before each call beyond the announced ones: for an answer that is sent back, or one more judge. */
 export function consentForMore({
   framework,
   definition,
@@ -76,14 +76,13 @@ export function consentForMore({
 }
 
 /**
- * The meaning of a missing answer to a question about a cost: the turn stops, because even a no lets one agent begin and spend
- * something.
+ * The meaning of a missing answer to a question about a cost: the turn stops, because even a no would let one agent begin and use tokens.
  */
 export const spendNothing = { unanswered: 'stop here and keep the text', cancels: true } as const
 
 /**
- * Asks the person to agree to a cost. `enough` is the no of a person who is content with what was spent already; without
- * it, a no means that one agent answers directly.
+ * Asks the person to agree to a cost. `enough` is the "no" of a person who is content with the work so far; without it, a no means that
+ * one agent answers directly.
  */
 export async function* askAgreement(
   card: Pick<Question, 'text' | 'shows'>,
@@ -106,7 +105,7 @@ export async function* askAgreement(
   return picks?.includes('go') || picks?.includes('always') || false
 }
 
-/** Names the agents that are asked without a wall around them: only their own flags keep them from writing. */
+/** Names the agents that are asked without a wall: only their own flags keep them from writing. */
 function unwalledWords(asks: readonly RoleAssignment[], { unwalledReaders = [] }: Resources): string {
   const names = [...new Set(asks.map(({ agent }) => agent))].filter((agent) => unwalledReaders.includes(agent))
   return names.length === 0 ? '' : ` (not in a sandbox: ${names.join(', ')})`

@@ -9,20 +9,20 @@ import { failed } from '../core/talk/outcome.ts'
 import { plural } from './prompt-text.ts'
 import { ThinkingTurn } from './thinking-turn.ts'
 
-/** One framework: the agents it consults at the least, and the agent that thinks by it. */
+/** One framework: the smallest set of agents that it consults, and the agent that thinks with it. */
 export type FrameworkDefinition = {
   asks(resources: Pick<Resources, 'readers' | 'assigned'>): RoleAssignment[]
-  /** How many of the consulted agents are waited for one after another. */
+  /** How many of the consulted agents have to be awaited one after another. */
   rounds: number
   agent(resources: Resources): Agent
-  /** The framework as advice for an agent that acts itself: the agents it consults at the least, and how its answer is found. */
+  /** The framework as advice for an acting agent: the smallest set of agents that it consults, and the function that finds its answer. */
   advice: {
     asks(resources: Pick<Resources, 'readers' | 'assigned'>): RoleAssignment[]
     advise(thinking: ThinkingTurn): AsyncGenerator<Event, Outcome>
   }
 }
 
-/** An agent that goes through its turn by one framework. */
+/** An agent that does its turn with one framework. */
 export function frameworkAgent(
   framework: Framework,
   resources: Resources,
@@ -49,10 +49,10 @@ export function frameworkAgent(
   }
 }
 
-/** One thing that was tried, and the result that was seen. */
+/** One attempt, and its observed result. */
 export type TriedWay = { what: string; seen: string }
 
-/** Ends a turn honestly: its reply says what was tried and what is known, and the outcome is a failure. */
+/** Ends a turn honestly: its reply lists the attempts and the findings, and the outcome is a failure. */
 export async function* giveUp(
   wanted: string,
   tried: readonly TriedWay[],

@@ -13,30 +13,30 @@ import { isWorse } from './known-failures.ts'
 import { clipped, firstLine, quoted } from './prompt-text.ts'
 
 /**
- * Evidence that a goal was reached: a command's exit code, a file's content, or a judge that quotes what it saw. `before`: how the command
- * failed before the work began.
+ * Evidence that a goal was reached: a command's exit code, a file's content, or a judge that quotes the evidence. `before`: how the
+ * command failed before the work began.
  */
 export type Check =
   | { kind: 'command'; command: string; prints?: string; before?: FailedBefore }
   | { kind: 'file'; path: string; holds?: string }
   | { kind: 'judge'; question: string }
 
-/** A goal without a check of its own is judged by its result. */
+/** For a goal without its own check, a judge looks at the result. */
 export const resultCheck: Check = {
   kind: 'judge',
   question: 'Does the reply, or what was changed, give what the task asks for, wholly and working?',
 }
 
-/** The work that a judge looks at. */
+/** The work to judge. */
 export type WorkDone = { task: string; reply: string; patch?: string }
 
-/** Why a check says nothing either way: it was not allowed to run, no judge gave an answer, or it fails no more than before the work. */
+/** Why a check is undecided: it was not allowed to run, no judge gave an answer, or it fails only as it did before the work. */
 type Undecided = 'refused' | 'unanswered' | 'failed before'
 
-/** `evidence`: what was seen, as text. An error counts as a failure. */
+/** `evidence`: the observation, as text. An error counts as a failure. */
 export type CheckResult = { passed: boolean; evidence: string; undecided?: Undecided }
 
-/** A check as an agent proposes it. */
+/** A check in the form in which an agent proposes it. */
 export const checkField = part({
   kind: oneOf('command', 'file', 'judge'),
   command: optional(string()),
@@ -49,7 +49,7 @@ export const checkField = part({
 export const checkInstructions =
   'A check is evidence that cannot lie: {"kind":"command","command":"…"} passes when it exits with 0 (with "holds": and prints that text), {"kind":"file","path":"…","holds":"…"} passes when the file has that text, {"kind":"judge","question":"…"} puts a question to another agent, only if no command or file can show it. A check must fail as long as the work is not done, run without a person, and end by itself.'
 
-/** Reads a proposed check; undefined if it names a kind without the field that the kind needs. */
+/** Parses a proposed check; undefined if it lacks the field that its kind needs. */
 export function parseCheck(proposed: TypeOf<typeof checkField> | undefined): Check | undefined {
   const { kind, command, path, holds, question } = proposed ?? {}
   if (kind === 'command' && command?.trim())
@@ -81,7 +81,7 @@ export async function* runCheck(
 
 const longestOutput = 4_000
 
-/** How a command ended: `exit` is missing if the command did not end by itself, and `why` says the reason. */
+/** How a command ended: `exit` is missing if the command did not exit by itself, and `why` then gives the reason. */
 type RanCommand = { exit?: number; signal?: string; why?: string; text: string; forbidden?: true }
 
 /** Runs a command under the rules of the turn. */
@@ -107,7 +107,7 @@ export async function* checkCommand(
 ): AsyncGenerator<Event, CheckResult> {
   const { exit: code, signal, text, forbidden } = yield* ranCommand(command, { tools }, turn)
   const output = clipped(text, longestOutput)
-  // The first line is enough: the whole command is kept with its call.
+  // The first line is enough, because the whole command is stored with its call.
   const ran = `\`${firstLine(command)}\``
   if (forbidden) return { passed: false, evidence: `${ran} was not allowed: ${output}`, undecided: 'refused' }
   const exit = code ?? signal
@@ -140,10 +140,10 @@ const judgement = answerShape({
 
 const longestEvidence = 24_000
 
-/** The number of characters of a judgement that are passed on to the agent that fixes the work. */
+/** How many characters of a judgement are passed on to the agent that fixes the work. */
 const longestJudgement = 2_000
 
-/** Has another agent judge the work. It must quote what it saw: a quote that is found nowhere is a failure. */
+/** Has another agent judge the work. It must quote its evidence: a quote that is found nowhere counts as a failure. */
 export async function* askJudge(
   question: string,
   done: WorkDone,
@@ -152,7 +152,7 @@ export async function* askJudge(
   const { resources, actor } = thinking
   const agent = resources.assigned['judge'] ?? resources.readers.find((name) => name !== actor) ?? resources.readers[0]!
   const evidence = [
-    // Termaite's own words are outside of the quoted reply, so that a judge cannot quote them as what it saw.
+    // Termaite's own text is outside of the quoted reply, so that a judge cannot quote it as evidence.
     done.reply === ''
       ? 'There is no reply about what was done: look at the files themselves.'
       : quoted('reply', clipped(done.reply, longestEvidence), actor),
@@ -181,10 +181,10 @@ export async function* askJudge(
   return { passed: false, evidence: `${by} judged that it is done, but its quote is not found in ${where}: ${words}` }
 }
 
-/** A dot or a bracket is found in any text, and shows nothing. */
+/** A dot or a bracket occurs in every text, and shows nothing. */
 const hasLetters = (quote: string) => /[\p{L}\p{N}]/u.test(quote)
 
-/** A shorter quote is found in any text as well, unless it is a line of its own. */
+/** A shorter quote also occurs in every text, unless it is a whole line. */
 const shortestQuote = 3
 
 /** Whether a text contains a quote; white space and the marks of a patch may differ, the words may not. */

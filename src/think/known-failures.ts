@@ -1,6 +1,6 @@
 import { stripAnsi } from '../base/text/ansi.ts'
 
-/** How a check failed before the work began; without `exit` it did not end by itself. */
+/** How a check failed before the work began; without `exit` it did not exit by itself. */
 export type FailedBefore = { exit?: number; text: string }
 
 /** Whether a check that failed before fails in more ways now. */
@@ -8,9 +8,9 @@ export function isWorse(before: FailedBefore, now: FailedBefore): boolean {
   if (now.exit === undefined) return before.exit !== undefined
   const [then, after] = [failuresIn(before.text), failuresIn(now.text)]
   if (after.count > then.count) return true
-  // The output of neither run names what failed, so that only the way it ended can be compared.
+  // Neither output names its failures, so only the exits can be compared.
   if (then.lines.size === 0 && then.count === 0) return after.lines.size > 0 || before.exit !== now.exit
-  // Nothing that failed before is named any more, and still the check fails: it broke earlier.
+  // The output names none of the earlier failures any more, but the check still fails: it broke earlier.
   if (after.lines.size === 0 && after.count === 0) return true
   return [...after.lines].some(([line, times]) => times > (then.lines.get(line) ?? 0))
 }
@@ -19,13 +19,13 @@ export function isWorse(before: FailedBefore, now: FailedBefore): boolean {
 const failureLine =
   /^(?:not ok\b|[✖✗✘×●]|--- FAIL:|FAIL(?:ED)?:?\s|\d+\) )|(?:^|\s)(?:FAILED|FAIL)$|:\s(?:fatal )?error\b|^error(?:\[|:)/i
 
-/** Parts of a line that differ between two runs with the same failures: durations, places in a file, and the number of a test. */
+/** Parts of a line that differ between two runs with the same failures: durations, positions in a file, and the number of a test. */
 const passing = /\(?\b\d+(?:\.\d+)? ?m?s\b\)?|:\d+(?::\d+)?|\(\d+,\d+\)|^(?:not ok )?\d+\)?/g
 
 const counted =
   /\b(\d+) (?:tests? )?(?:failing|failed|failures?|errors?)\b|\b(?:fail(?:ed|ing|ures?)?|errors?)[:= ]+(\d+)\b/gi
 
-/** The failures that an output names, how often each, and the highest number of failures that it counts. */
+/** The failures that an output names, with their counts, and the highest number of failures that it reports. */
 function failuresIn(output: string): { lines: Map<string, number>; count: number } {
   const text = stripAnsi(output)
   const lines = new Map<string, number>()

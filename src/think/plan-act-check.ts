@@ -12,7 +12,7 @@ import { note } from './thinking-turn.ts'
 /** One way to reach a goal, with its own check if it has one. */
 export type Approach = { name: string; how: string; check?: Check }
 
-/** `another` finds one more approach when all have failed; `then` describes what comes when no approach is left. */
+/** `another` finds one more approach after all have failed; `then` describes the next step if no approach is left. */
 export type Goal = {
   task: string
   check: Check
@@ -22,22 +22,22 @@ export type Goal = {
   then?: string
 }
 
-/** An approach that failed twice, the evidence of that, and what became of its changes. */
+/** An approach that failed twice, the evidence for that, and the fate of its changes. */
 export type FailedApproach = { approach: Approach; evidence: string; changes?: string }
 
 /**
- * The result of pursuing a goal. `by`: the approach that reached it, or that was done without permission to check it.
- * `outcome` is that of the last act; without `seen` the turn ended before anything could be checked.
+ * The result of pursuing a goal. `by`: the approach that reached it, or that was finished without permission to check it. `outcome` is
+ * that of the last act; `seen` is missing if the turn ended before anything could be checked.
  */
 export type Pursuit = { outcome: Outcome; by?: Approach; seen?: CheckResult; failed: FailedApproach[] }
 
-/** The number of characters of a task that are repeated, because a history that was shortened meanwhile would lose them. */
+/** How many characters of a task are repeated, in case a history that was shortened has lost them. */
 const longestReminder = 2_000
 
-/** An approach is left after this many failures in a row. */
+/** An approach is abandoned after this many consecutive failures. */
 const mostFailures = 2
 
-/** Plans, acts and checks: an approach that failed twice in a row is left for the next best one, and never taken again. */
+/** Plans, acts and checks: an approach that failed twice in a row is replaced by the next best one, and never tried again. */
 export async function* pursue(goal: Goal, thinking: ThinkingTurn): AsyncGenerator<Event, Pursuit> {
   const failures: FailedApproach[] = []
   const left = [...goal.approaches]
@@ -74,7 +74,7 @@ async function* tryApproach(
   for (let time = 1; ; time++) {
     yield thinking.phase(`${approach.name}${time > 1 ? ', once more' : ''}`)
     const outcome = yield* thinking.act(approachPrompt(goal.task, approach, failures, seen, thinking))
-    // An agent that could not act, or asks something first, says nothing about the approach.
+    // If the agent could not act, or first asks a question, that says nothing about the approach.
     if (!outcome.ok || outcome.asks !== undefined) return { outcome }
     const changes = mark === undefined ? undefined : await checkpoints?.since(mark).catch(() => undefined)
     const done = { task: goal.task, reply: outcome.text, patch: changes?.patch }
@@ -86,7 +86,7 @@ async function* tryApproach(
   }
 }
 
-/** The prompt for one act. Earlier acts are history to the agent, so that a long task is only repeated in short. */
+/** The prompt for one act. Earlier acts are part of the agent's history, so a long task is only repeated in short. */
 export function approachPrompt(
   task: string,
   { name, how }: Approach,

@@ -2,10 +2,10 @@ import type { SystemSpec } from '../core/profile/system-spec.ts'
 import type { Check } from './goal-check.ts'
 import type { FrameworkTools, Resources } from './resources.ts'
 
-/** The commands that build and test a project, the build first; `missing`: programs for it that this machine does not have. */
+/** The commands that build and test a project, build first; `missing`: programs for them that this machine lacks. */
 type ProjectChecks = { checks: (Check & { kind: 'command' })[]; missing: string[] }
 
-/** Finds the checks by the files in the folder: a make file speaks for everything below it, otherwise each language does. */
+/** Finds the checks by the files in the folder: a make file covers everything below it, otherwise each language is handled separately. */
 export async function projectChecks({ tools, machine }: Pick<Resources, 'tools' | 'machine'>): Promise<ProjectChecks> {
   const commands = (await found(umbrellas)).slice(0, 1).flat()
   if (commands.length === 0) commands.push(...(await found(languages)).flat())
@@ -23,16 +23,16 @@ export async function projectChecks({ tools, machine }: Pick<Resources, 'tools' 
   }
 }
 
-/** One kind of project: gives the commands by which its users build and test it, the build first; none for other projects. */
+/** One kind of project: returns the commands with which its users build and test it, build first; empty for other projects. */
 type ProjectKind = (read: FrameworkTools['read']) => Promise<string[]>
 
-/** Files that say how everything in a folder is built and tested, in any language; only a file with a test target counts. */
+/** Files that say how everything in a folder is built and tested, in any language; such a file only counts if it has a test target. */
 const umbrellas: readonly ProjectKind[] = [
   async (read) => targets('make', '[^:=\\n]', await firstOf(read, 'GNUmakefile', 'makefile', 'Makefile')),
   async (read) => targets('just', '[^:\\n]', await firstOf(read, 'justfile', 'Justfile', '.justfile')),
 ]
 
-/** `before`: what may be written between a target's name and its colon. */
+/** `before`: the text that may be between a target's name and its colon. */
 function targets(program: string, before: string, text = ''): string[] {
   const has = (name: string) => new RegExp(`^${name}(?:[ \\t]${before}*)?:(?!=)`, 'm').test(text)
   const test = ['test', 'tests', 'check'].find(has)
@@ -80,7 +80,7 @@ const locks = [
   ['bun.lockb', 'bun'],
 ] as const
 
-/** The placeholder that npm writes, and test runners that wait for a person's keys. */
+/** The placeholder that npm writes, and test runners that wait for keystrokes. */
 const noCheck = /no test specified|--watch(?!=false)|react-scripts test/
 
 const packageJson: ProjectKind = async (read) => {
@@ -91,7 +91,7 @@ const packageJson: ProjectKind = async (read) => {
   const isTested = scripts['test'] !== undefined && !noCheck.test(scripts['test'])
   return [
     ...(build !== undefined && !noCheck.test(scripts[build]!) ? [`${runner} run ${build}`] : []),
-    // `bun test` is a program of its own, not the script of that name.
+    // `bun test` is a separate program, not the script of that name.
     ...(isTested ? [runner === 'bun' ? 'bun run test' : `${runner} test`] : []),
   ]
 }
@@ -105,7 +105,7 @@ async function runnerBy(read: Parameters<ProjectKind>[0]): Promise<string> {
   return 'npm'
 }
 
-/** Files in which a project says that it is tested by pytest. */
+/** Files in which a project says that pytest tests it. */
 const configured = [
   ['pytest.ini', /^/],
   ['conftest.py', /^/],
@@ -117,7 +117,7 @@ const configured = [
   ['requirements.txt', /^pytest\b/m],
 ] as const
 
-/** Package managers by their lock file, and how they run a program with the project's packages. */
+/** Package managers by their lock file, and how each runs a program with the project's packages. */
 const among = [
   ['uv.lock', 'uv run'],
   ['poetry.lock', 'poetry run'],
@@ -134,13 +134,13 @@ const python: ProjectKind = async (read) => {
   return ['python3 -m pytest']
 }
 
-/** The test runner that comes with the language, or with Django. */
+/** The test runner of the language, or of Django. */
 const unconfigured: ProjectKind = async (read) => {
   if ((await read('manage.py')) !== undefined) return ['python3 manage.py test']
   return (await read('tests/__init__.py')) === undefined ? [] : ['python3 -m unittest discover']
 }
 
-/** Each language, known by the file that its projects have. */
+/** Each language, recognized by the file that its projects have. */
 const languages: readonly ProjectKind[] = [
   packageJson,
   deno,

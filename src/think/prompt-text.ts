@@ -1,18 +1,18 @@
 import { attribute, tag as marked } from '../core/talk/transcript.ts'
 
-/** Another agent's words, marked so that no agent takes them for the person's. */
+/** Another agent's text, marked so that no agent takes it for the person's. */
 export function quoted(tag: string, text: string, from?: string): string {
   return marked(tag, from === undefined ? '' : ` from="${attribute(from)}"`, text)
 }
 
-/** The beginning and the end of a long text: an error message is at one of them. */
+/** The beginning and the end of a long text, because an error message is in one of them. */
 export function clipped(text: string, most: number): string {
   if (text.length <= most) return text
   const half = Math.floor(most / 2)
   return `${text.slice(0, half)}\n[… ${text.length - 2 * half} characters left out …]\n${text.slice(-half)}`
 }
 
-/** The first line, short enough for a note that has other words too. */
+/** The first line, short enough for a note with other text. */
 export function firstLine(text: string, most = 200): string {
   const line = text
     .trim()

@@ -9,10 +9,7 @@ import { consentOptions } from '../core/talk/consent.ts'
 
 const mostNamed = 8
 
-/**
- * Offers to revert the changes of a failed approach; without an answer they stay. Describes what became of them, if there were
- * any.
- */
+/** Offers to revert the changes of a failed approach; without an answer they stay. Describes the result, if there were changes. */
 export async function* offerRevert(
   name: string,
   mark: string,

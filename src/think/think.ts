@@ -18,7 +18,7 @@ import { select } from '../turn/select/select.ts'
 import { prepared } from './thinking-parts.ts'
 import { note } from './thinking-turn.ts'
 
-/** An agent that first decides how to think about its turn: a request that needs no thought goes straight to the actor. */
+/** An agent that first decides how to think about its turn: a request that needs no thought goes directly to the actor. */
 export function think(actor: Agent, o: ThinkingParts): Agent {
   return {
     name: actor.name,
@@ -52,16 +52,19 @@ async function* thought(actor: Agent, o: ThinkingParts, turn: Turn): AsyncGenera
   if (turn.signal.aborted) return failed('aborted', 'cancelled')
   if (!agreed) return yield* direct(actor, { why, calls }, o, turn)
   const agent = ready.definition.agent({ ...ready.resources, moreCalls: consentForMore(proposed) })
-  // The verdict says what kind of request it was, and counts the call for the label.
+  // The verdict records what kind of request it was, and counts the call for the label.
   return yield* relay(take(agent, turn), (event) =>
     event.type === 'verdict' ? { ...event, why, calls: event.calls + calls } : event,
   )
 }
 
-/** The framework of a turn, why, and how many agents were asked for it. */
+/** The framework of a turn, the reason, and how many agents were asked for it. */
 type FrameworkChoice = { framework: Framework; why: string; calls: number }
 
-/** Chooses the framework of a turn: by its words if these are certain, else by one short request to our own agent, else none. */
+/**
+ * Chooses the framework of a turn: by the prompt's wording if that is clear, otherwise by one short request to our own agent, otherwise
+ * none.
+ */
 async function* chosen(o: ThinkingParts, turn: Turn): AsyncGenerator<Event, FrameworkChoice> {
   if (o.how !== 'auto') return { framework: o.how, why: personChose, calls: 0 }
   if (await o.continuesTree?.(turn)) return { framework: 'decompose', why: 'an unfinished task tree', calls: 0 }
@@ -72,7 +75,7 @@ async function* chosen(o: ThinkingParts, turn: Turn): AsyncGenerator<Event, Fram
   return labeller ? yield* askForLabel(labeller, o, turn) : { framework: 'direct', why: leftToAgent, calls: 0 }
 }
 
-/** Says once that requests which want thought go straight to one agent, and what a person can do about it. */
+/** Says once that requests which need thought go directly to one agent, and how a person can change that. */
 async function* offerFrameworks(o: ThinkingParts, framework: Framework, why: string): AsyncGenerator<Event, void> {
   if (await o.firstOffer?.())
     yield note(
@@ -80,10 +83,10 @@ async function* offerFrameworks(o: ThinkingParts, framework: Framework, why: str
     )
 }
 
-/** How long a request waits for the label once the snapshot is taken, before it goes on without it. */
+/** How long a request waits for the label after the snapshot is taken. */
 const labelMs = 80
 
-/** Asks our own agent for one word. Every such question has a line in the transcript, however it ended. */
+/** Asks our own agent for one word. Every such question has a line in the transcript, whatever its result. */
 async function* askForLabel(labeller: Agent, o: ThinkingParts, turn: Turn): AsyncGenerator<Event, FrameworkChoice> {
   const began = turn.clock.elapsed()
   const late = new AbortController()
@@ -126,7 +129,7 @@ function labelFault(outcome: Outcome): string {
   return outcome.ok ? 'named none' : `could not answer (${firstLine(outcome.failure.message)})`
 }
 
-/** One agent takes the whole turn. In `auto` it can call for thought, and the events of that are the turn's own. */
+/** One agent does the whole turn. In `auto` it can call for thought, and the events of that belong to the turn. */
 async function* direct(
   actor: Agent,
   { why, calls }: Omit<FrameworkChoice, 'framework'>,
@@ -154,13 +157,13 @@ async function* direct(
 
 type Answer = string[] | undefined
 
-/** Asks once a turn whether an agent may be given the conversation, however many roles it has in the turn. */
+/** Asks only once per turn whether an agent may get the conversation, however many roles it has in the turn. */
 export function askSharingOnce(ask: Ask): Ask {
   const asked = new Map<string, Promise<Answer>>()
   return async (question, withdrawn, id) => {
     if (question.about !== 'sharing' || question.agent === undefined) return ask(question, withdrawn, id)
     const { agent } = question
-    // A question for a role that was given up meanwhile was not answered: the next role asks again.
+    // If the role that asked was abandoned, its question has no answer: the next role asks again.
     for (let before = asked.get(agent); before; before = asked.get(agent)) {
       const picks = await orWithdrawn(before, withdrawn)
       if (picks || withdrawn.aborted) return picks

@@ -16,30 +16,30 @@ import { consult } from '../core/work/verbs.ts'
 import { parseAnswer } from '../core/data/json-answer.ts'
 import { clipped, firstLine, jsonInstructions, quoted } from './prompt-text.ts'
 
-/** A consulted agent gets this much of the conversation: in consensus, five of them get it. */
+/** How many tokens of the conversation a consulted agent gets: in consensus, five agents get them. */
 const toldTokens = 6_000
 
-/** How long a consulted agent is waited for: it looks at files before it answers. */
+/** How long to wait for a consulted agent, which reads files before it answers. */
 export const answerMs = 180_000
 
-/** A longer answer is cut: it would fill the prompts of all agents that come after. */
+/** A longer answer is cut, because it would fill the prompts of all later agents. */
 const longestAnswer = 64_000
 
-/** Each yes of the person allows this many more calls. */
+/** How many more calls each yes of the person allows. */
 const fewMore = 3
 
-/** A goal that two councils could not reach needs a person. */
+/** After two councils that did not reach a goal, a person is needed. */
 const mostCouncils = 2
 
 const declined = failed('denied', 'you declined another call')
 
-/** The outcome of a consultation, and the agent that really gave it. */
+/** The outcome of a consultation, and the agent that really answered. */
 type Consultation = { outcome: Outcome; by: string }
 
-/** An answer in the wanted form, otherwise its text, otherwise the reason why no answer came. */
+/** An answer in the wanted form, otherwise its text, otherwise the reason why there is no answer. */
 export type ShapedAnswer<T> = { by: string; words?: string } & ParsedAnswer<T>
 
-/** One turn as a framework goes through it: everything done so far is history for the agent that acts next. */
+/** One turn as a framework sees it: everything done so far is history for the next acting agent. */
 export class ThinkingTurn {
   readonly framework: Framework
   readonly turn: Turn
@@ -64,7 +64,7 @@ export class ThinkingTurn {
     this.#agreed = resources.moreCalls?.agreed ?? Infinity
   }
 
-  /** Why nothing more is begun, once the turn is cancelled or its budget is spent. */
+  /** Why no further work begins, once the turn is cancelled or its budget is used up. */
   get over(): Outcome | undefined {
     return this.turn.signal.aborted ? failed('aborted', 'cancelled') : this.#overBudget
   }
@@ -72,17 +72,17 @@ export class ThinkingTurn {
   /** The agent that asked for advice and acts itself. */
   caller: string | undefined
 
-  /** The agent that acted last, if any did. */
+  /** The agent that acted last, if any. */
   get actor(): string | undefined {
     return this.#pieces.actor ?? this.caller
   }
 
-  /** Lifts the limit of calls, because the person saw their cost and agreed. */
+  /** Removes the limit on calls, because the person saw their cost and agreed. */
   allowMoreCalls(): void {
     this.#agreed = Infinity
   }
 
-  /** Whether the whole council may be asked once more: a person is shown its cost first, and it meets only a few times in a turn. */
+  /** Whether the whole council may be asked again: a person first sees its cost, and it meets only a few times in a turn. */
   async *mayConvene(asks: readonly RoleAssignment[]): AsyncGenerator<Event, boolean> {
     const { moreCalls } = this.resources
     if (this.over || this.#councils === mostCouncils || this.#agreed < 0) return false
@@ -98,12 +98,12 @@ export class ThinkingTurn {
     return { type: 'phase', framework: this.framework, words: firstLine(words), by: 'termaite' }
   }
 
-  /** Has the actor take a piece of the turn: its events are the turn's own. */
+  /** Has the actor do a part of the turn, whose events belong to the turn itself. */
   async *act(words: string): AsyncGenerator<Event, Outcome> {
     if (this.over) return this.over
     const { turn } = this
     const { actor, maskAdvice } = this.resources
-    // The person's own words go to the actor as they were typed.
+    // The person's own text goes to the actor unchanged.
     const prompt = words.split(turn.prompt).map(maskAdvice).join(turn.prompt)
     this.#watch.end()
     const { description } = this.resources.machine
@@ -111,7 +111,10 @@ export class ThinkingTurn {
     return this.#noteBudget(outcome)
   }
 
-  /** Has an agent take a piece of the turn in a folder of its own, perhaps beside another one: its events are marked with its role. */
+  /**
+   * Has an agent do a part of the turn in a separate folder, perhaps at the same time as another one: its events are marked with its
+   * role.
+   */
   async *actAside(
     role: string,
     prompt: string,
@@ -119,7 +122,7 @@ export class ThinkingTurn {
   ): AsyncGenerator<Event, Consultation> {
     if (this.over) return { outcome: this.over, by: actor.name }
     const { turn } = this
-    // No agent's own thread is continued: two at once would both write to it.
+    // The agent's own thread is not continued, because two at once would both write to it.
     const history = this.#pieces.history.filter(({ type }) => type !== 'thread')
     const { sent: _, attended: __, ...own } = turn
     const { description: machine } = this.resources.machine
@@ -128,12 +131,12 @@ export class ThinkingTurn {
     return { outcome: this.#noteBudget(outcome), by }
   }
 
-  /** Adds work that was done aside to the history of the agent that acts next. */
+  /** Adds work that was done separately to the history of the next acting agent. */
   remember(prompt: string, text: string, by: string): void {
     this.#pieces.remember(prompt, text, by)
   }
 
-  /** Asks one agent for its answer alone; silence for `ms` is a failure. `enough` aborts when the answer is not needed any more. */
+  /** Asks one agent for its answer alone; silence for `ms` is a failure. `enough` aborts when the answer is no longer needed. */
   async *ask(
     { role, agent }: RoleAssignment,
     prompt: string,
@@ -149,7 +152,7 @@ export class ThinkingTurn {
     if (held.failure) return { outcome: this.#noteBudget({ ok: false, failure: held.failure }), by: agent }
     const late = new AbortController()
     const settled = new AbortController()
-    // The timer need not be awaited: it only aborts a consultation that is still under way.
+    // The timer need not be awaited: it only aborts a consultation that is still running.
     callAfter(turn.clock, ms, settled.signal, () => late.abort())
     const { files: _, sent: __, attended: ___, ...own } = turn
     const { budget } = held
@@ -157,7 +160,7 @@ export class ThinkingTurn {
     const asked: Turn = { ...own, budget, prompt, machine, history: told, attempts: [], steered: [] }
     const signal = AbortSignal.any([turn.signal, late.signal, ...(enough ? [enough] : [])])
     try {
-      // Some agents say nothing until they have their answer: the screen shows at once who is asked.
+      // Some agents emit nothing before their answer, so the screen shows at once which one is asked.
       yield { type: 'inner', role, event: { type: 'state', state: 'starting', by: agent } }
       this.calls++
       await this.#watch.begin()
@@ -173,7 +176,7 @@ export class ThinkingTurn {
     }
   }
 
-  /** Asks for an answer of a shape; an unreadable one is sent back `again` times with what is wrong with it. */
+  /** Asks for an answer of a given shape; an unreadable one is sent back up to `again` times with a description of the mistake. */
   async *askFor<T>(
     asked: RoleAssignment,
     prompt: string,
@@ -187,7 +190,7 @@ export class ThinkingTurn {
     let words: string | undefined
     for (let left = again; ; left--) {
       const { outcome, by } = heard
-      // An agent that could not repair its answer has still given it as text.
+      // If an agent could not repair its answer, the text of the answer is still used.
       if (!outcome.ok) return defined({ ok: false as const, why: outcome.failure.message, by, words })
       words = outcome.text
       const parsed = parseAnswer(words, shape)
@@ -207,7 +210,7 @@ export class ThinkingTurn {
     return may
   }
 
-  /** A spent budget ends the whole turn, whichever call met it. */
+  /** A used-up budget ends the whole turn, whichever call exceeded it. */
   #noteBudget(outcome: Outcome): Outcome {
     const by = outcome.ok ? undefined : outcome.failure.stoppedBy
     if (by === 'tokens' || by === 'cost') this.#overBudget ??= outcome
@@ -215,7 +218,7 @@ export class ThinkingTurn {
   }
 }
 
-/** The outcome of a consultation with the agent that replied, which may replace the one that was asked. */
+/** The outcome of a consultation with the agent that replied, which may have replaced the requested one. */
 async function* signed(asked: ReturnType<typeof consult>, agent: string): AsyncGenerator<Event, Consultation> {
   let by = agent
   const outcome = yield* relay(asked, (inner) => {
@@ -227,7 +230,7 @@ async function* signed(asked: ReturnType<typeof consult>, agent: string): AsyncG
 
 const cut = (outcome: Outcome & { ok: true }): Outcome => ({ ...outcome, text: clipped(outcome.text, longestAnswer) })
 
-/** The part of the conversation that a consulted agent gets; its own thread is left to the agent that acts. */
+/** The part of the conversation for a consulted agent; its own thread is left to the acting agent. */
 export const consultedHistory = ({ history }: Pick<Turn, 'history'>) =>
   lastTurns(history, toldTokens).filter(({ type }) => type !== 'thread')
 
@@ -235,7 +238,7 @@ export const note = (text: string): Event => ({ type: 'note', text, by: 'termait
 
 const mostNamed = 8
 
-/** Watches the files while agents are asked that only promised to read. */
+/** Watches the files while agents are asked that only promise to read. */
 class ReadOnlyWatch {
   #resources: Pick<Resources, 'promisedReaders' | 'checkpoints'>
   #mark: Promise<string | undefined> | undefined
@@ -265,7 +268,7 @@ class ReadOnlyWatch {
     )
   }
 
-  /** Called before an agent acts: from here on files change as they should. */
+  /** Called before an agent acts: from now on changes of files are expected. */
   end(): void {
     this.#mark = undefined
   }

@@ -128,7 +128,9 @@ export async function openApp(io: Io, place: Place, read: Settings, options: App
     audited: !options.ephemeral,
     state: newNativeState(),
   }
-  const warm = options.keepsAgents && new WarmProcesses({ clock: io.clock, idleMs: idleMsOf(settings) })
+  const snapshots = openSnapshots(io, place, project, native.folders)
+  const undoneSince = (turn: string) => snapshots.undoneSince(turn)
+  const warm = options.keepsAgents && new WarmProcesses({ clock: io.clock, idleMs: idleMsOf(settings), undoneSince })
   if (warm) native.state.turn.kept = {}
   return {
     io,
@@ -142,7 +144,7 @@ export async function openApp(io: Io, place: Place, read: Settings, options: App
     roster: openRoster(settings, { ...rosterParts({ io, blobs, native }), warm }),
     warm,
     native,
-    snapshots: openSnapshots(io, place, project, native.folders),
+    snapshots,
     blobs,
     border,
     budget: options.budget,

@@ -17,7 +17,7 @@ import { compactAt } from '../core/talk/compaction.ts'
 import { estimateTokens } from '../core/talk/tokens.ts'
 import { lastTurns } from '../core/talk/view.ts'
 import { looser } from '../core/work/agent.ts'
-import { profileOf, takesServers, vendorOf, withModel } from '../settings/agent-settings.ts'
+import { noModelReason, profileOf, takesServers, vendorOf, withChoice } from '../settings/agent-settings.ts'
 import { behindVendorBorder } from '../border/vendor-border.ts'
 import { foldersWords } from '../native/added-folders.ts'
 import { agentEnvironment } from '../border/agent-environment.ts'
@@ -115,10 +115,8 @@ function openAgent(configured: AgentSettings, settings: Settings, seat: RosterSe
 
 /** The agent with the model that its seat names. */
 function withSeatModel(agent: AgentSettings, model: string | undefined): AgentSettings {
-  if (model === undefined) return agent
-  if (agent.kind === 'native') return withModel(agent, { model })
   // A command that the person wrote runs as it is written.
-  return agent.command === undefined ? { ...agent, model } : agent
+  return model === undefined || noModelReason(agent) !== undefined ? agent : withChoice(agent, { model })
 }
 
 /** The folders that the person added to the project, as they are now. */

@@ -28,12 +28,12 @@ type CloneParts = RemoteParts & {
   rules: readonly string[]
 }
 
-/** The commit of a clone that a task begins at. */
+/** The commit of a clone from which a task begins. */
 export type ClonedPlace = { root: string; commit: string }
 
 /**
- * Clones a repository into the cache, or brings the clone up to date, by the machine's own git credentials. No hook, template, filter or
- * submodule of it is used, and no file is checked out here.
+ * Clones a repository into the cache, or updates the clone, with the machine's own git credentials. No hook, template, filter or
+ * submodule of the repository is used, and no file is checked out here.
  */
 export async function clonedPlace(
   parts: CloneParts,
@@ -67,7 +67,7 @@ export async function clonedPlace(
   }
 }
 
-/** Clones beside the place of the clone, so that one that was cut off is never taken for a whole one. */
+/** Clones next to the final place, so that an interrupted clone is never taken for a complete one. */
 async function cloneInto(parts: CloneParts, root: string, address: string): Promise<void> {
   await mkdir(dirname(root), { recursive: true, mode: 0o700 })
   const half = `${root}.${newId(parts.clock.now())}`
@@ -78,7 +78,7 @@ async function cloneInto(parts: CloneParts, root: string, address: string): Prom
     const file = join(half, '.git', 'config')
     await runGit(['config', '--file', file, 'remote.origin.url', cloneAddress(address)!], { cwd: '/', env: parts.env })
     await brought(parts, half, address)
-    // Another agent of this machine may have cloned the repository at the same time.
+    // Another agent on this machine may have cloned the repository at the same time.
     if (!existsSync(join(root, '.git'))) await rename(half, root)
   } finally {
     await rm(half, { recursive: true, force: true })
@@ -105,7 +105,10 @@ async function brought(parts: CloneParts, root: string, address: string): Promis
     await projectGit(parts.env)(root, 'symbolic-ref', 'refs/remotes/origin/HEAD', `refs/remotes/origin/${head}`)
 }
 
-/** The commit that the person has checked out, if the remote has it; else the last one of their branch, else of the main branch. */
+/**
+ * The commit that the person has checked out, if the remote has it; otherwise the last commit of their branch, otherwise of the main
+ * branch.
+ */
 async function startingCommit({ env }: CloneParts, root: string, origin: TaskOrigin | undefined): Promise<string> {
   const git = projectGit(env)
   const at = (ref: string) => git(root, 'rev-parse', '--verify', '--quiet', `${ref}^{commit}`).catch(() => '')

@@ -14,20 +14,20 @@ import { addWorktree, checkOut, hasBranch } from './worktree-git.ts'
 
 type ClonedWorkspaceParts = {
   env: Environment
-  /** The folder that the agent runs in; each task has a folder of its own in it. */
+  /** The agent's working folder, which contains a folder for each task. */
   folder: string
   /** Finds or makes the clone of a workspace. */
   cloned(wanted: WantedWorkspace, signal: AbortSignal): Promise<ClonedPlace>
 }
 
-/** Work in any repository that the machine has cloned: each task has a worktree of its own, on a branch of its own. */
+/** Work in any repository that the machine has cloned: each task has its own worktree with its own branch. */
 export function clonedWorkspace({ env, folder, cloned }: ClonedWorkspaceParts): TaskWorkspace {
   const git = projectGit(env)
   const nameOf = (task: string, workspace: string) => {
     const path = repositoryIn(workspace)?.path ?? 'work'
     return `${path.split('/').at(-1)}-${task.slice(-8)}`
   }
-  /** The worktree of the task that is worked on now. */
+  /** The worktree of the present task. */
   let current: string | undefined
   const baseOf = (task: string) => `refs/termaite/bases/${task.slice(-8)}`
   /** Removes the worktrees of earlier tasks whose work is committed. */
@@ -59,7 +59,7 @@ export function clonedWorkspace({ env, folder, cloned }: ClonedWorkspaceParts): 
       if (!goesOn) await git(root, 'update-ref', baseOf(task), commit)
       await git(root, 'worktree', 'prune')
       await addWorktree(git, root, path, goesOn ? [] : ['-b', branch], goesOn ? branch : commit)
-      // A repository that nobody here has looked at gets no filter of this machine.
+      // A repository that nobody here has checked gets no filter of this machine.
       await checkOut(git, path, { filters: false })
     },
     async end(task, title) {

@@ -5,18 +5,18 @@ import { basename, dirname, join } from 'node:path'
 import { collect } from '../base/process/collect.ts'
 import { projectGit } from '../base/git/project-git.ts'
 
-/** Folders into which package managers install what a project needs. */
+/** Folders into which package managers install the dependencies of a project. */
 const installed = new Set(['node_modules', '.venv', 'venv', 'vendor'])
 
-/** Folders with more files are not copied: that would take longer than installing them. */
+/** Folders with more files are not copied, because that would take longer than installing them. */
 const mostFiles = 100_000
 
-/** `copied`: the folders that are in the copy now; `left`: those that were too large, or could not be copied. */
+/** `copied`: the folders that are now in the copy; `left`: those that were too large, or could not be copied. */
 export type CopiedDependencies = { copied: string[]; left: string[] }
 
 /**
  * Copies the installed dependencies of a project into a copy of it: git ignores them, and without them hardly any test runs. If the file
- * system can, both share their contents until one of them is changed; a link would let an agent change the project's own.
+ * system supports that, both share their contents until one is changed; a link would let an agent change the project's own.
  */
 export async function copyDependencies(
   { root, env }: { root: string; env: Environment },
@@ -57,7 +57,7 @@ async function holdsAtMost(folder: string, most: number): Promise<boolean> {
   return true
 }
 
-/** The options for `cp`: GNU's can share contents (`--reflink`); the second list is for every other one. */
+/** The options for `cp`: GNU's can share contents (`--reflink`); the second list works for every other one. */
 const ways = [['-a', '--reflink=auto'], ['-Rp']]
 
 async function copyFolder(from: string, to: string, env: Environment, signal: AbortSignal): Promise<boolean> {

@@ -12,8 +12,8 @@ import { addWorktree } from './worktree-git.ts'
 type WorktreePlace = { root: string; home: string; slug: string; env: Environment }
 
 /**
- * Our worktrees are locked, and the reason of the lock says what they are: "termaite <owner>" has nothing that is needed once the
- * owner is dead, "termaite work <owner>" has work that nobody has seen, and "termaite kept <moment>" is kept for a day.
+ * Our worktrees are locked, and the reason for the lock says what they are: "termaite <owner>" contains nothing that is needed after its
+ * owner died, "termaite work <owner>" contains work that nobody has seen, and "termaite kept <moment>" is kept for a day.
  */
 const lock = { owned: 'termaite ', work: 'termaite work ', kept: 'termaite kept ' }
 
@@ -22,7 +22,7 @@ const named = 'apart-'
 const keptMs = 24 * 60 * 60_000
 
 /**
- * Makes a worktree at HEAD, without any files, outside of the project. Nothing else in the person's repository changes. `keeps`: whether
+ * Creates a worktree at HEAD, without any files, outside the project. Nothing else in the person's repository changes. `keeps`: whether
  * the worktree is kept for a day if its process dies.
  */
 export async function newWorktree({ root, home, slug, env }: WorktreePlace, keeps = false): Promise<string> {
@@ -49,10 +49,10 @@ export async function newWorktree({ root, home, slug, env }: WorktreePlace, keep
 
 export async function removeWorktree({ root, env }: Pick<WorktreePlace, 'root' | 'env'>, path: string): Promise<void> {
   const git = projectGit(env)
-  // Git removes a locked worktree only when it is forced twice.
+  // Git removes a locked worktree only if `--force` is given twice.
   const remove = () => git(root, 'worktree', 'remove', '--force', '--force', path)
   await remove().catch(async () => {
-    // Git does not touch a folder whose link to the repository was changed or deleted there.
+    // Git does not touch a folder whose link to the repository was changed or deleted in the folder.
     await rm(path, { recursive: true, force: true })
     await remove()
   })
@@ -67,7 +67,7 @@ export async function removeWorktree({ root, env }: Pick<WorktreePlace, 'root' |
 /** Finds out what was done with git in a worktree since `watchWorktree` was called. */
 type WorktreeWatch = (changed: readonly string[]) => Promise<{ reverted: string[]; notes: string[] }>
 
-/** Remembers how a worktree is now: which of its files are not as in its commit, its branch, and the stash of the repository. */
+/** Records the state of a worktree: which of its files differ from its commit, its branch, and the stash of the repository. */
 export async function watchWorktree({ env }: Pick<WorktreePlace, 'env'>, path: string): Promise<WorktreeWatch> {
   const git = projectGit(env)
   const ref = (...args: string[]) => git(path, 'rev-parse', '--quiet', '--verify', ...args).catch(() => '')
@@ -85,7 +85,7 @@ export async function watchWorktree({ env }: Pick<WorktreePlace, 'env'>, path: s
       ref('refs/stash'),
       git(path, 'symbolic-ref', '--quiet', '--short', 'HEAD').catch(() => ''),
     ])
-    // If git can no longer say, every uncommitted change that is gone may be such a file.
+    // If git can no longer say, every uncommitted change that disappeared may be such a file.
     const reverted = changed.filter((one) => begun.has(one) && !now?.has(one))
     const notes = [
       ...(branch === '' ? [] : [`The branch ${branch} was checked out in the copy. It stays in the repository.`]),
@@ -102,7 +102,9 @@ export function keepWorktree(root: string, path: string, now: number): void {
   if (admin) writeFileSync(join(admin, 'locked'), `${lock.kept}${now}\n`)
 }
 
-/** Removes the worktrees that a killed process left and those that were kept for a day; work that nobody has seen is kept from now on. */
+/**
+ * Removes the worktrees that a killed process left and those whose day is over; from now on, work that nobody has seen is kept for a day.
+ */
 export async function sweepWorktrees(parts: Pick<WorktreePlace, 'root' | 'env'>, now: number): Promise<void> {
   for (const { path, unseen } of leftWorktrees(parts.root, now))
     if (unseen) keepWorktree(parts.root, path, now)
@@ -112,8 +114,8 @@ export async function sweepWorktrees(parts: Pick<WorktreePlace, 'root' | 'env'>,
 type LeftWorktree = { path: string; unseen: boolean }
 
 /**
- * Finds worktrees whose owner is dead, or that were kept for a day; `unseen`: the owner died with work in it. Starts no process,
- * because every start of termaite comes here.
+ * Finds worktrees whose owner is dead, or whose day is over; `unseen`: the owner died while they contained work. Starts no process,
+ * because every start of termaite runs this.
  */
 export function leftWorktrees(root: string, now: number): LeftWorktree[] {
   return worktreesOf(root).flatMap(({ path, admin }): LeftWorktree[] => {
@@ -126,7 +128,7 @@ export function leftWorktrees(root: string, now: number): LeftWorktree[] {
   })
 }
 
-/** The worktrees of a repository that are copies of ours, with the folder that git keeps for each. */
+/** The worktrees of a repository that are our copies, with the folder that git keeps for each. */
 function worktreesOf(root: string): { path: string; admin: string }[] {
   const folders = gitFolders(root)
   if (!folders) return []

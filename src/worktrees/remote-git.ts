@@ -9,14 +9,14 @@ export type RemoteParts = {
   env: Environment
   clock: Clock
   signal: AbortSignal
-  /** Called with git's messages about its progress, at most a few times a second. */
+  /** Called with git's progress messages, at most a few times a second. */
   progress?(words: string): void
-  /** The longest that one call may take, and the most bytes that it may bring. */
+  /** The longest time for one call, and the most bytes that it may receive. */
   mostMs?: number
   mostBytes?: number
 }
 
-/** Another machine could not be reached, or refused. The message says why; no login is in it. */
+/** Another machine could not be reached, or refused. The message says why, and contains no login. */
 export class RemoteFailed extends Error {
   override name = 'RemoteFailed'
 }
@@ -25,8 +25,8 @@ export class RemoteFailed extends Error {
 const usualMs = 30 * 60_000
 
 /**
- * Runs git against the remote at an address, by the machine's own credentials: nobody is asked, no hook and no setting of the repository
- * counts, and only the protocol of the address is allowed, also after a redirection.
+ * Runs git with the remote at an address and the machine's own credentials: nobody is asked, no hook and no setting of the repository is
+ * used, and only the protocol of the address is allowed, even after a redirection.
  */
 export async function atRemote(
   { env, clock, signal, progress, mostMs = usualMs, mostBytes = Infinity }: RemoteParts,
@@ -63,13 +63,13 @@ export async function atRemote(
 
 const units: Readonly<Record<string, number>> = { bytes: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 }
 
-/** The bytes that git says it has received so far: "Receiving objects:  45% (9/20), 1.20 MiB | 600 KiB/s". */
+/** The number of bytes that git reports as received: "Receiving objects:  45% (9/20), 1.20 MiB | 600 KiB/s". */
 function receivedIn(text: string): number {
   const [, amount, unit] = [...text.matchAll(/, (\d+(?:\.\d+)?) (bytes|[KMG]iB)/g)].at(-1) ?? []
   return amount === undefined ? 0 : Number(amount) * (units[unit!] ?? 1)
 }
 
-/** The reason that git gives, on one line and without a login. */
+/** Git's reason, on one line and without a login. */
 function reasonIn(err: string): string {
   const lines = err.split('\n').map((line) => line.trim().replace(/^(?:error|fatal): /, ''))
   const told = lines.filter(
@@ -88,7 +88,7 @@ function reasonIn(err: string): string {
 
 const cleaned = (text: string) => text.replaceAll(/\/\/[^/@\s]*@/g, '//')
 
-/** Pushes a branch to the remote of its repository, in place of an earlier push of the same branch. Returns the address without a login. */
+/** Pushes a branch to the remote of its repository, replacing an earlier push of the same branch. Returns the address without a login. */
 export async function pushBranch(parts: RemoteParts, root: string, branch: string): Promise<string> {
   const remote = await remoteOf(parts.env, root)
   if (remote === undefined) throw new RemoteFailed('the repository has no remote')
@@ -97,7 +97,7 @@ export async function pushBranch(parts: RemoteParts, root: string, branch: strin
   return cloneAddress(remote)!
 }
 
-/** Gets a branch that an agent pushed, under the name `as`. */
+/** Fetches a branch that an agent pushed, and stores it under the name `as`. */
 export async function fetchBranch(parts: RemoteParts, root: string, branch: string, as: string): Promise<void> {
   const remote = await remoteOf(parts.env, root)
   if (remote === undefined) throw new RemoteFailed('the repository has no remote')

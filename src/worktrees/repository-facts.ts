@@ -7,10 +7,10 @@ import { gitFolders } from '../base/files/git.ts'
 import { fileSettings, personSettings } from '../base/git/git-settings.ts'
 import { projectGit } from '../base/git/project-git.ts'
 
-/** The longest that the search for the first commits of a history may take. A history that is longer stays unknown. */
+/** The longest time for finding the first commits of a history. The facts of a longer history stay unknown. */
 const searchMs = 15_000
 
-/** A repository with the branch that is checked out and its last commit; both are missing in one without a commit. */
+/** A repository with its checked-out branch and last commit; both are missing if it has no commit. */
 type FoundRepository = RepositoryFacts & { branch?: string; commit?: string }
 
 /** Reads the facts that identify a repository; undefined if the folder is not a repository, or has no remote. */
@@ -28,7 +28,7 @@ export async function repositoryFacts(env: Environment, root: string): Promise<F
   return { remote, first, ...(branch === 'HEAD' ? {} : { branch }), ...(commit === undefined ? {} : { commit }) }
 }
 
-/** The address of a repository's remote, with the login that may be in it; undefined if there is no repository or no remote. */
+/** The address of a repository's remote, possibly with a login in it; undefined if there is no repository or no remote. */
 export async function remoteOf(env: Environment, root: string): Promise<string | undefined> {
   const folders = existsSync(root) ? gitFolders(root) : undefined
   if (!folders) return undefined
@@ -40,7 +40,7 @@ export async function remoteOf(env: Environment, root: string): Promise<string |
   return named === undefined ? undefined : written(named, person)
 }
 
-/** The address of `origin`, or else of the first remote. */
+/** The address of `origin`, otherwise of the first remote. */
 function remoteIn(settings: readonly GitSetting[]): string | undefined {
   const remotes = settings.flatMap(({ key, value }) => {
     const [, name] = /^remote\.(.*)\.url$/s.exec(key) ?? []
@@ -49,18 +49,18 @@ function remoteIn(settings: readonly GitSetting[]): string | undefined {
   return (remotes.find(({ name }) => name === 'origin') ?? remotes[0])?.value
 }
 
-/** The address as the person's own settings expand it, if they have short names for hosts (`url.<base>.insteadOf`). */
+/** The address as the person's own settings expand it, if they contain short names for hosts (`url.<base>.insteadOf`). */
 function written(remote: string, settings: readonly GitSetting[]): string {
   const rules = settings.flatMap(({ key, value }) => {
     const [, base] = /^url\.(.*)\.insteadof$/s.exec(key) ?? []
     return base === undefined || value === undefined || !remote.startsWith(value) ? [] : [{ base, short: value }]
   })
-  // If several short names fit, git takes the longest.
+  // If several short names match, git uses the longest.
   const best = rules.toSorted((a, b) => b.short.length - a.short.length)[0]
   return best ? best.base + remote.slice(best.short.length) : remote
 }
 
-/** The first commits of all history that is known from the remote or checked out, the oldest first. */
+/** The first commits of all known history of the remote and of the checked-out branch, oldest first. */
 async function firstCommits(env: Environment, root: string, commit: string | undefined): Promise<string[]> {
   const here = commit === undefined ? [] : [commit]
   const args = ['rev-list', '--max-parents=0', '--timestamp', ...here, '--remotes']

@@ -17,7 +17,7 @@ type WorktreeParts = SetupParts & {
   slug: string
 }
 
-/** Worktrees of crew slots. They lie outside of the project, so that its tools do not find every file twice; undefined without git. */
+/** Worktrees of crew slots. They are outside the project, so that its tools do not find every file twice; undefined without git. */
 export function worktreesOf(parts: WorktreeParts): Worktrees | undefined {
   const { root, home, slug, env } = parts
   if (!gitFolders(root)) return undefined
@@ -53,7 +53,7 @@ export function worktreesOf(parts: WorktreeParts): Worktrees | undefined {
     },
     async remake({ path }) {
       makeFolder(dirname(path))
-      // Git still knows the old worktree at this path, and gives its place up only when it is forced to.
+      // Git still has a record of the old worktree at this path, and only reuses the path with `--force`.
       await addWorktree(git, root, path, ['--force', '--detach'], await git(root, 'rev-parse', 'HEAD'))
       await checkOut(git, path, { filters: await parts.trusted() })
       await setUpWorktree(parts, path)
@@ -93,12 +93,12 @@ async function filtersAskedFor(git: Git, path: string): Promise<string[]> {
   return [...new Set(values)].filter((name) => !['unspecified', 'unset', 'set'].includes(name)).sort()
 }
 
-/** How many other processes may take a name between the check for it and its use. */
+/** How many other processes may take a name between its check and its use. */
 const mostCollisions = 20
 
 /**
- * Adds the worktree, with a numbered name if an earlier agent's worktree or branch has the name already, or if another process takes it at
- * the same moment.
+ * Adds the worktree. Its name gets a number if an earlier agent's worktree or branch already has the name, or if another process takes it
+ * at the same moment.
  */
 async function addUnderFreeName(git: Git, root: string, wanted: Worktree, base: string): Promise<Worktree> {
   for (let n = 1, collisions = 0; ; n++) {

@@ -10,7 +10,7 @@ import { longestText } from '../hub/model/tasks/task-try.ts'
 import { checkedGit, projectGit } from '../base/git/project-git.ts'
 import { hasBranch } from './worktree-git.ts'
 
-/** Work in the project itself: no branch is made, because the files there are the person's. */
+/** Work in the project itself: no branch is created, because the files there belong to the person. */
 export const plainWorkspace: TaskWorkspace = {
   begin: async () => {},
   end: async () => undefined,
@@ -30,8 +30,8 @@ export async function taskBranchesIn(env: Io['env'], folder: string): Promise<st
 }
 
 /**
- * Work in the agent's own worktree: each task is a branch from the project's HEAD, and ends as a commit on it. `remakes`: a worktree
- * that is gone is made again, because the agent's program can be started again in it.
+ * Work in the agent's own worktree: each task is a branch from the project's HEAD, and ends with a commit on it. `remakes`: a missing
+ * worktree is created again, because the agent's program can be restarted in it.
  */
 export function worktreeWorkspace(
   io: Pick<Io, 'env'>,
@@ -44,7 +44,7 @@ export function worktreeWorkspace(
   const git = projectGit(io.env)
   const here = (...args: string[]) => git(path, ...args)
   const commit = (subject: string) => commitAll(git, path, subject)
-  // Git would look for a repository above a folder that has lost its own.
+  // If a folder has lost its own repository, git would search for one above it.
   const isThere = () => gitFolders(path) !== undefined
   const gone = () => new Error(`the worktree ${path} is gone`)
   const checkedOut = async (branch: string) => {
@@ -56,8 +56,8 @@ export function worktreeWorkspace(
     await sweepBranch(git, root, before)
   }
   /**
-   * Whether the worktree is on the branch of a task. A process that was killed after it had committed the work left the branch, and an
-   * agent may have made one of its own: as long as the work goes on from the task's branch, it is brought back there.
+   * Whether the worktree is on the branch of a task. A process that was killed after committing the work has left the branch, and an
+   * agent may have created its own: if the work still continues the task's branch, it is moved back to that branch.
    */
   const takenUp = async (branch: string) => {
     const now = await here('rev-parse', '--abbrev-ref', 'HEAD')
@@ -83,13 +83,13 @@ export function worktreeWorkspace(
       await commit(title)
       const from = await git(root, 'merge-base', 'HEAD', branch)
       const changes = await changesOf(git, path, from, branch)
-      // The branch is left, so that a person can check it out for a review.
+      // The worktree leaves the branch, so that a person can check the branch out for a review.
       await here('checkout', '-q', '--detach')
       if (changes.diff === '') await sweepBranch(git, root, branch)
       return changes
     },
     async restore() {
-      // All work was committed before the checks ran, so this discards only what they wrote; ignored files stay.
+      // All work was committed before the checks ran, so this only discards files that the checks wrote; ignored files stay.
       await here('reset', '-q', '--hard')
       await here('clean', '-f', '-d', '-q')
     },
@@ -116,7 +116,7 @@ export async function commitAll(git: Git, path: string, title: string): Promise<
   await git(path, ...(await ownName(git, path)), 'commit', '-q', '--no-verify', '-m', subjectOf(title))
 }
 
-/** Whether the branch that is checked out has a commit. */
+/** Whether the checked-out branch has a commit. */
 export async function hasCommit(env: Io['env'], root: string): Promise<boolean> {
   return (await projectGit(env).ran(root, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'])).code === 0
 }
@@ -147,21 +147,21 @@ export async function changesOf(git: Git, path: string, from: string, branch: st
   return { branch, worktree: path, base: from, commit: last, ...keptOf(diff, branch) }
 }
 
-/** Arguments that give a commit our own name if the person has not set one, because git refuses a commit without a name. */
+/** Arguments that set our own author name if the person has not set one, because git refuses a commit without a name. */
 export const ownName = (git: Git, at: string) =>
   git(at, 'config', 'user.email').then(
     () => [],
     () => ['-c', 'user.name=termaite', '-c', 'user.email=termaite@localhost'],
   )
 
-/** The diff as the hub keeps it: the end of one that is too long is left out, from the beginning of a line. */
+/** The diff in the form for the hub: if it is too long, its end is left out, starting at the beginning of a line. */
 function keptOf(diff: Buffer, branch: string): { diff: string; cut?: true } {
   if (diff.length <= longestDiff) return { diff: diff.toString() }
   const whole = diff.subarray(0, diff.lastIndexOf('\n', longestDiff) + 1).toString()
   return { diff: `${whole}… the rest of the diff is too long. It is on the branch ${branch}.\n`, cut: true }
 }
 
-/** A mask may lengthen a diff, and the last line is added to one that is cut. */
+/** Masking may lengthen a diff, and a cut diff gets an additional last line. */
 const longestDiff = longestText - 1024 * 1024
 
 /** Returns the diff byte for byte: spaces at its end are part of it. */
@@ -177,8 +177,8 @@ export async function filesOf(git: Git, cwd: string | Repository, from: string, 
 }
 
 /**
- * Deletes the branch of a task that holds nothing beyond the project's branch: the task was cancelled before it changed
- * anything, or its work was merged. A branch that a worktree has checked out stays. Returns whether the branch is gone.
+ * Deletes the branch of a task if it adds nothing to the project's branch, because the task was cancelled before it changed anything, or
+ * its work was merged. A branch that a worktree has checked out stays. Returns whether the branch is gone.
  */
 export async function sweepBranch(git: Git, at: string | Repository, branch: string): Promise<boolean> {
   if (!branch.startsWith(taskBranches)) return false
@@ -190,7 +190,7 @@ export async function sweepBranch(git: Git, at: string | Repository, branch: str
   )
 }
 
-/** Adds everything but nested repositories that the index holds already: git would start itself in each of them. */
+/** Adds everything except nested repositories that are already in the index: git would start itself in each of them. */
 async function addAll(git: Git, cwd: string): Promise<void> {
   const nested = nestedRepositoriesIn(await checkedGit(git, cwd, ['ls-files', '-z', '-s']), cwd)
   const paths = ['.', ...nested.map((path) => `:(exclude,literal)${path}`)].join('\0')

@@ -12,25 +12,25 @@ export type LocalWork = {
   /** The work tree that the changes would be merged into. */
   root: string
   branch: string
-  /** The last commit of the branch, and the one at which it left the branch that is checked out in `root`. */
+  /** The last commit of the branch, and the commit at which it left the branch that is checked out in `root`. */
   commit: string
   base: string | undefined
   /** The branch that is checked out in `root`; undefined if HEAD names a commit. */
   into: string | undefined
   files: FileChange[]
-  /** Whether everything on the branch is in `root` already. */
+  /** Whether everything on the branch is already in `root`. */
   merged: boolean
   /** The worktree that has the branch checked out. */
   worktree?: string
 }
 
-/** Looks for the branch of a task in the repository at `root`; undefined if there is no repository or no branch. */
+/** Finds the branch of a task in the repository at `root`; undefined if there is no repository or no such branch. */
 export async function localWork(env: Environment, root: string, task: string): Promise<LocalWork | undefined> {
   if (!existsSync(root) || !gitFolders(root)) return undefined
   const git = projectGit(env)
   const branch = branchOf(task)
   if (!(await hasBranch(git, root, branch))) return undefined
-  // An agent may move its branch at any moment, so that everything is read of one commit.
+  // An agent may move its branch at any moment, so everything is read from one commit.
   const commit = await git(root, 'rev-parse', branch)
   const [into, base, merged, worktree] = await Promise.all([
     git(root, 'rev-parse', '--abbrev-ref', 'HEAD').catch(() => 'HEAD'),
@@ -43,7 +43,7 @@ export async function localWork(env: Environment, root: string, task: string): P
   return worktree === undefined ? known : { ...known, worktree }
 }
 
-/** The commit of a work tree that has another commit merged; undefined if it is not merged. */
+/** The commit of a work tree into which another commit was merged; undefined if it is not merged. */
 export async function mergeOf(env: Environment, root: string, commit: string): Promise<{ commit: string } | undefined> {
   const git = projectGit(env)
   if (!existsSync(root) || !(await isAncestor(git, root, commit, 'HEAD'))) return undefined
@@ -72,15 +72,15 @@ export function sameRepository(a: string, b: string): boolean {
   return one !== undefined && other !== undefined && realpathSync(one) === realpathSync(other)
 }
 
-/** Why a merge cannot be made: conflicts in these files, or another reason. Nothing was changed. */
+/** Why a merge is impossible: conflicts in these files, or another reason. Nothing was changed. */
 export type MergeObstacle = { type: 'conflicts'; paths: string[] } | { type: 'refused'; why: string }
 
-/** The outcome of a merge; `forward`: the person's branch had no commit of its own, and was only moved. */
+/** The outcome of a merge; `forward`: the person's branch had no commits of its own, and was only moved forward. */
 export type Merge = { type: 'merged'; commit: string; forward: boolean } | MergeObstacle
 
 /**
- * Looks for what would stop a merge, without touching anything. Changed files that the merge does not touch stay as they are. A git
- * before 2.38 cannot foresee conflicts.
+ * Finds obstacles to a merge, without changing anything. Changed files that the merge does not touch stay as they are. A git before 2.38
+ * cannot foresee conflicts.
  */
 export async function mergeObstacle(env: Environment, work: LocalWork): Promise<MergeObstacle | undefined> {
   const { root, branch, commit, into } = work
@@ -101,15 +101,15 @@ export async function mergeObstacle(env: Environment, work: LocalWork): Promise<
 }
 
 /**
- * Merges the commit of a task's work, whatever its branch has become meanwhile, into the branch that is checked out in the work tree. A
- * merge that meets a conflict all the same is taken back; changes of files that it does not touch stay.
+ * Merges the commit of a task's work, wherever its branch is now, into the branch that is checked out in the work tree. If a conflict
+ * occurs nevertheless, the merge is undone; changes of files that it does not touch stay.
  */
 export async function mergeWork(env: Environment, work: LocalWork, subject: string): Promise<Merge> {
   const obstacle = await mergeObstacle(env, work)
   if (obstacle) return obstacle
   const { root, commit } = work
   const git = projectGit(env)
-  // The person's own filters, such as git-lfs, write the merged files as a merge by hand would.
+  // The person's own filters, such as git-lfs, write the merged files in the same way as for a merge by hand.
   const options = { filters: true }
   const name = await ownName(git, root)
   const forward = await isAncestor(git, root, 'HEAD', commit)
@@ -126,7 +126,10 @@ export async function mergeWork(env: Environment, work: LocalWork, subject: stri
   return paths.length > 0 ? { type: 'conflicts', paths } : { type: 'refused', why: gitWords(err) }
 }
 
-/** Makes the commit of a merge beside the work tree, because git merges nothing into an index with staged changes; undefined with an old git. */
+/**
+ * Creates the commit of a merge outside the work tree, because git does not merge into an index with staged changes; undefined with an
+ * old git.
+ */
 async function mergeCommit(
   git: Git,
   root: string,
@@ -137,12 +140,15 @@ async function mergeCommit(
   return git(root, ...name, 'commit-tree', tree, '-p', 'HEAD', '-p', commit, '-m', subject)
 }
 
-/** Removes what a merged task left: its branch, unless a worktree has it checked out. Returns whether the branch is gone. */
+/** Removes the branch of a merged task, unless a worktree has it checked out. Returns whether the branch is gone. */
 export function sweepMerged(env: Environment, { root, branch }: Pick<LocalWork, 'root' | 'branch'>): Promise<boolean> {
   return sweepBranch(projectGit(env), root, branch)
 }
 
-/** The tree that a merge would make and the files that would conflict, found without touching the work tree; an old git finds neither. */
+/**
+ * The tree that a merge would create and the files that would conflict, determined without touching the work tree; both are missing with
+ * an old git.
+ */
 async function foreseenMerge(git: Git, root: string, commit: string): Promise<{ tree?: string; conflicts: string[] }> {
   const args = ['merge-tree', '--write-tree', '--name-only', '--no-messages', '-z', 'HEAD', commit]
   const { code, out } = await git.ran(root, args)
@@ -165,7 +171,7 @@ async function unmergedFiles(git: Git, root: string): Promise<string[]> {
     .filter((path) => path !== '')
 }
 
-/** The files that differ from the last commit; files that git does not know do not count, because a merge never overwrites them. */
+/** The files that differ from the last commit; untracked files do not count, because a merge never overwrites them. */
 async function changedFiles(git: Git, root: string): Promise<{ path: string; isStaged: boolean }[]> {
   const args = ['status', '--porcelain', '--no-renames', '-z', '--untracked-files=no', '--ignore-submodules=all']
   const fields = (await checkedGit(git, root, args)).toString().split('\0')
@@ -174,7 +180,7 @@ async function changedFiles(git: Git, root: string): Promise<{ path: string; isS
     .map((field) => ({ path: field.slice(3), isStaged: !field.startsWith(' ') }))
 }
 
-/** The worktree, other than the person's own, that has a branch checked out. */
+/** The worktree, other than the person's own, in which a branch is checked out. */
 async function worktreeOf(git: Git, root: string, branch: string): Promise<string | undefined> {
   const text = await git(root, 'worktree', 'list', '--porcelain').catch(() => '')
   const found = text.split('\n\n').find((one) => one.split('\n').includes(`branch refs/heads/${branch}`))
@@ -190,7 +196,7 @@ function listed(paths: readonly string[]): string {
   return paths.length > 3 ? `${shown} and ${paths.length - 3} more` : shown
 }
 
-/** The reason that git gives against a merge, on one line. */
+/** Git's reason against a merge, on one line. */
 function gitWords(text: string): string {
   const lines = text
     .split('\n')

@@ -6,10 +6,10 @@ import { sha256 } from '../base/hash.ts'
 import { checkedGit, projectGit } from '../base/git/project-git.ts'
 import { bundlePart } from '../hub/model/tasks/task-try.ts'
 
-/** The commits of a branch: its last one, and the one that it began at. */
+/** The commits of a branch: its last one, and the one from which it began. */
 type BranchCommits = { branch: string; commit: string; base: string }
 
-/** Writes the commits of a branch that its base does not have into a file, as a git bundle. */
+/** Writes the commits of a branch that are not in its base to a file, as a git bundle. */
 export async function writeBundle(
   env: Environment,
   root: string,
@@ -17,13 +17,13 @@ export async function writeBundle(
   file: string,
 ): Promise<void> {
   await rm(file, { force: true })
-  // Git starts itself here to pack the objects; nothing of the repository's own settings is read.
+  // Git starts itself here to pack the objects; the repository's own settings are not read.
   await checkedGit(projectGit(env), root, ['bundle', 'create', '-q', file, `refs/heads/${branch}`, `^${base}`], {
     starts: true,
   })
 }
 
-/** The checksums of a file and of its parts, as the hub keeps them. */
+/** The checksums of a file and of its parts, in the form for the hub. */
 export async function bundleOf(file: string): Promise<TryBundle> {
   const whole = sha256()
   const parts: KeptText[] = []
@@ -59,13 +59,13 @@ export class BundleRefused extends Error {
 /** The most bytes of a bundle's list of commits. */
 const longestHead = 64 * 1024
 
-/** How a branch came into a repository. */
+/** How a branch was brought into a repository. */
 export type Unbundled = 'new' | 'moved' | 'there'
 
 /**
- * Brings the branch of a bundle into the repository at `root`, under the name `as`. The bundle came from another machine: it may contain
- * only one branch, whose last commit is the expected one, and every object is checked before the branch is made. A branch that exists is
- * moved only if `mayMove` says that its commit is known to be kept elsewhere.
+ * Fetches the branch of a bundle into the repository at `root`, under the name `as`. The bundle came from another machine: it may contain
+ * only one branch, whose last commit must be the expected one, and every object is checked before the branch is created. An existing
+ * branch is only moved if `mayMove` says that its commit is stored elsewhere.
  */
 export async function unbundle(
   env: Environment,
@@ -114,7 +114,7 @@ const lastLine = (text: string) =>
     .at(-1)
     ?.replace(/^(?:fatal|error): /, '') || 'git gave no reason'
 
-/** Reads the list at the beginning of a bundle: the commits that it needs and those that its refs name. */
+/** Parses the list at the beginning of a bundle: the required commits and the commits of its refs. */
 async function headOf(file: string): Promise<{ needs: string[]; tips: string[]; length: number }> {
   const handle = await open(file)
   try {

@@ -13,7 +13,7 @@ export const hasBranch = (git: Git, cwd: string, branch: string): Promise<boolea
   git(cwd, 'rev-parse', '--verify', '--quiet', `refs/heads/${branch}`).then(
     () => true,
     (error: unknown) => {
-      // Git cannot be asked on a full disk, which says nothing about the branch.
+      // On a full disk git cannot run, which says nothing about the branch.
       if (isDiskFull(error)) throw error
       return false
     },
@@ -23,7 +23,7 @@ export const hasBranch = (git: Git, cwd: string, branch: string): Promise<boolea
 export async function addWorktree(git: Git, root: string, path: string, options: readonly string[], at: string) {
   const args = ['worktree', 'add', '--no-checkout', ...options, path, at]
   await checkedGit(git, root, args, { starts: true })
-  // Git ran with a temporary folder in place of the repository's own and wrote that path, which is gone by now.
+  // Git ran with a temporary folder instead of the repository's own and wrote that path, which no longer exists.
   const link = join(path, '.git')
   const name = basename(readFileSync(link, 'utf8').trim())
   writeFileSync(link, `gitdir: ${join(gitFolders(root)!.common, 'worktrees', name)}\n`)

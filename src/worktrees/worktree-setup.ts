@@ -15,7 +15,8 @@ export type SetupParts = {
 const setupMs = 600_000
 
 /**
- * Runs the setup command in a new worktree; returns notes about it. Every process that it started is stopped with it, even after an abort.
+ * Runs the setup command in a new worktree; returns notes about it. Every process that the command started is stopped with it, even after
+ * an abort.
  */
 export async function setUpWorktree(
   { setup, trusted, env, clock = realClock }: SetupParts,
@@ -28,7 +29,7 @@ export async function setUpWorktree(
   const run = await start({ argv: ['bash', '-c', setup], cwd, env, clock })
   const over = new AbortController()
   const end = () => {
-    // The run is waited for below.
+    // The end of the run is awaited below.
     void run.end()
   }
   callAfter(clock, setupMs, over.signal, end)

@@ -217,6 +217,23 @@ test('a refusal on its error channel that it would sit out ends it', async () =>
   )
 })
 
+test('an agent whose command takes no model gets it in its session, and one that does not offer it is named', async (t) => {
+  const values = ['small', 'large'].map((value) => ({ value: `id-${value}`, name: value }))
+  const option = { ...{ id: 'm', name: 'Model', category: 'model', type: 'select' as const }, options: values }
+  const told = async (model: string, made: object) => {
+    await using it = await ground()
+    const events = await played(it, { steps: [{ say: 'Here.' }], made }, { over: { model } })
+    const sent = (await it.sent()).filter(({ method }) => method === 'session/set_config_option')
+    const notes = events.flatMap((event) => (event.type === 'note' ? [event.text] : []))
+    return [...sent.map(({ params }) => [params.configId, params.value]), ...notes]
+  }
+  const offered = { configOptions: [{ ...option, currentValue: 'id-small' }] }
+  assert.deepEqual(await told('id-large', offered), [['m', 'id-large']])
+  assert.deepEqual(await told('large', offered), [['m', 'id-large']])
+  golden(t, await told('huge', offered))
+  golden(t, await told('huge', {}))
+})
+
 test('an agent is told how hard to think by the option of its session, and one without such an option is named', async (t) => {
   const values = (...all: string[]) => all.map((value) => ({ value, name: value }))
   const thought = (options: object[], currentValue = 'medium') => ({

@@ -2,6 +2,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { WarmProcess, WarmTerms } from '../../src/agents/warm-processes.ts'
 import { WarmProcesses } from '../../src/agents/warm-processes.ts'
+import { newId } from '../../src/base/id.ts'
 import { HandClock } from '../hand-clock.ts'
 
 const minute = 60_000
@@ -78,6 +79,41 @@ test('a process that died while it waited is not borrowed', async () => {
   process.die()
   await process.gone
   assert.deepEqual([await warm.borrow('a', terms(), Held), process.ended], [undefined, 0])
+})
+
+test('a process is not borrowed after an undo that another process recorded since its turn', async () => {
+  const asked: string[] = []
+  for (const undone of [false, true]) {
+    const { warm } = pool({ undoneSince: async (turn) => asked.push(turn) > 0 && undone })
+    const process = new Held()
+    warm.keep('a', process, terms())
+    const borrowed = await warm.borrow('a', terms(), Held)
+    assert.deepEqual([undone, borrowed, process.ended], [undone, undone ? undefined : process, undone ? 1 : 0])
+  }
+  assert.deepEqual(asked, ['t1', 't1'])
+})
+
+test('a process that was started ahead of its turn knows what was undone before its start', async () => {
+  for (const [undoneAt, isKnown] of [
+    [1, true],
+    [3, false],
+  ] as const) {
+    const clock = new HandClock()
+    const start = clock.now()
+    const undo = newId(start + undoneAt * minute)
+    const { warm } = pool({ clock, undoneSince: async (turn) => undo > turn })
+    await clock.turn(2 * minute)
+    const process = new Held()
+    await warm.prepare('a', terms(), async () => process)
+    assert.equal(await warm.borrow('a', terms(), Held), isKnown ? process : undefined)
+  }
+})
+
+test('records of undos that cannot be read stop no process', async () => {
+  const { warm } = pool({ undoneSince: () => Promise.reject(new Error('unreadable')) })
+  const process = new Held()
+  warm.keep('a', process, terms())
+  assert.equal(await warm.borrow('a', terms(), Held), process)
 })
 
 test('a process waits so long and no longer, and a turn begins its time again', async () => {

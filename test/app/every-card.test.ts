@@ -10,7 +10,7 @@ const golden = goldenOf(import.meta.filename)
 
 const cards = Object.entries(await everyCard())
 
-test('on every card 1 is a yes for once, 2 a yes that lasts and 3 a no, except where a CLI shows numbers of its own', (t) => {
+test('the numbers of a card run from 1 without gaps, key 1 gives no yes that lasts, and a CLI keeps the numbers that it shows', (t) => {
   const seen = cards.map(([name, { options }]) => {
     const keys = optionKeys(options)
     return [name, options.map(({ label }, at) => `${keys[at]} ${label}`)]

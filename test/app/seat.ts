@@ -79,6 +79,9 @@ export class Seat {
     this.app = await openApp(this.io, place, settings, { budget: noBudget })
   }
 
+  /** The work that commands left for the end of the desk. */
+  readonly ends: (() => Promise<void>)[] = []
+
   jobs = new Map<string, BackgroundCommands>()
   inside = new InnerWorks()
 
@@ -126,6 +129,7 @@ export class Seat {
     command: async (command) => void this.turned.push(['command', command]),
     showProgress: (words) => void this.turned.push(['progress', words]),
     spend: (usage) => void this.turned.push(['spend', usage.input, usage.output]),
+    atEnd: (work) => void this.ends.push(work),
     jobs: () => this.jobs,
     inside: () => this.inside,
     moveToBackground: () => (this.turned.push(['background']), false),

@@ -94,7 +94,7 @@ test('without room for everything, the answers stay in sight, and the body is re
 
 test('a number, or arrows and Enter, answer once', async () => {
   const byNumber = await shown(permission)
-  byNumber.press('4', '2', '1', legacy.escape)
+  byNumber.press('5', '2', '1', legacy.escape)
   const byArrows = await shown(permission)
   byArrows.press(kitty.down, kitty.down, kitty.down, kitty.up, kitty.enter, kitty.enter)
   assert.deepEqual([byNumber.answers, byArrows.answers], [[['always']], [['no']]])
@@ -139,18 +139,18 @@ test('a question of trust begins at its no, whoever asks and whatever the asker 
   )
 })
 
-test('a number of an answer that the card does not offer does nothing', async () => {
+test('the numbers have no gap where a card offers fewer answers, and a number that it does not show does nothing', async () => {
   const [once, , no] = permission.options
   const { answers, press, lines } = await shown({ ...permission, options: [once!, no!] })
   assert.deepEqual(
     lines()
       .slice(6, 10)
       .map((line) => line.slice(1).trimEnd()),
-    ['› 1 Yes, once', '  3 No', '', '1, 3 or Enter answers · Esc: No'],
+    ['› 1 Yes, once', '  2 No', '', '1, 2 or Enter answers · Esc: No'],
   )
-  press('2', '4')
+  press('3', '4')
   assert.deepEqual(answers, [])
-  press('3')
+  press('2')
   assert.deepEqual(answers, [['no']])
 })
 

@@ -4,6 +4,7 @@ import fc from '../cases.ts'
 import { visibleWidth } from '@earendil-works/pi-tui'
 import type { Standing } from '../../src/chat/desk/chat-desk.ts'
 import type { AgentRow } from '../../src/chat/transcript/block.ts'
+import { emptyState, nextState } from '../../src/chat/state/chat-state.ts'
 import type { RunningTurn } from '../../src/chat/state/running-turn.ts'
 import { HandClock } from '../hand-clock.ts'
 import { cost, duration, elapsed, tokens } from '../../src/chat/style/numbers.ts'
@@ -113,6 +114,31 @@ test('the lines around the transcript are never wider than the screen, and never
       },
     ),
   )
+})
+
+test('the working line shows what the newest slash command does, unless a card is open', () => {
+  const run: RunningTurn = { turn: 't', since: now - 65_000, by: 'claude', calls: [], lastAt: now - 400, files: [] }
+  const said = (of: string, words: string) => ({ type: 'progress' as const, of, words })
+  const { progress } = [said('a', '/a: 1 of 2'), said('b', '/b'), said('b', '/b: 2 of 3')].reduce(
+    (state, event) => nextState(state, event, now - 3000),
+    emptyState,
+  )
+  const line = (asked: boolean) =>
+    bare(
+      new WorkingLine(
+        plain,
+        clock,
+        () => [run],
+        () => asked,
+        { runsFor: () => undefined, key: 'Ctrl+B' },
+        { rows: () => [], open: () => false },
+        () => progress,
+      ).render(90)[0],
+    )?.replace(/[⠋⠙⠸⠴⠦⠇]/, '*')
+  assert.equal(line(false), ' * /b: 2 of 3 · 3 s · Esc cancels')
+  assert.equal(line(true), ' * claude · 1 min 05 s · waits for your answer · Ctrl+C cancels')
+  const over = nextState({ ...emptyState, progress }, { type: 'progress', of: 'b' }, now)
+  assert.deepEqual(over.progress, [{ of: 'a', words: '/a: 1 of 2', since: now - 3000 }])
 })
 
 test('the working line shows the running turn, and is empty when none runs', () => {

@@ -39,7 +39,7 @@ test('each missing requirement is reported with what to do', async (t) => {
   assert.deepEqual(await agent(['--start=gemini']), {
     code: 1,
     out: '',
-    err: 'termaite: gemini requires login. Run: gemini (or start it all the same with --yes)',
+    err: 'termaite: gemini requires login. Run: gemini (or start it anyway with --yes)',
   })
   const { err } = await agent(['--start=gemini', '--server', 'here'], { GEMINI_API_KEY: 'x' })
   assert.match(err, /--server: found "here", allowed: the http\(s\) address of a hub/)

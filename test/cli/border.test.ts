@@ -250,7 +250,7 @@ test('in the chat, a file with keys is attached after a yes alone', { ...options
     [
       [/Type a request, or \/help\.[^]*Allow that in [^]*> /, '1\r'],
       [/> $/, 'first @.env\r'],
-      [/\.env may hold keys\.[^]*3 No, leave it out[^]*> /, '3\r'],
+      [/\.env may hold keys\.[^]*2 No, leave it out[^]*> /, '2\r'],
       [/was not attached[^]*Done by stranger/, 'second @.env\r'],
       [/\.env may hold keys\.[^]*1 Yes, attach it to this prompt[^]*> /, '1\r'],
       [/Done by stranger/, '/exit\r'],

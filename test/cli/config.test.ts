@@ -82,7 +82,7 @@ test('in a terminal one may go back into the editor until it is right', inTermin
   const good = join(machine.folder, 'good')
   writeFileSync(good, readFileSync(join(machine.home, 'settings.json')))
   const EDITOR = `sh -c 'grep -q broken "$0" && cp ${good} "$0" || echo broken > "$0"'`
-  const card = /settings\.json:1: is not JSON[^]*1 Edit it again\s+3 Leave the file as it is\s+> /
+  const card = /settings\.json:1: is not JSON[^]*1 Edit it again\s+2 Leave the file as it is\s+> /
   const { code, out } = await typed(machine, ['config', 'edit'], [[card, '1\r']], { EDITOR })
   assert.equal(code, 0, out)
   assert.match(out, /The settings are valid\./)

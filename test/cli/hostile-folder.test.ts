@@ -123,7 +123,7 @@ test('an editor over ACP and the chat start nothing of a hostile folder', { ...o
     ['-a', 'native', '--leash', 'read'],
     [
       [/Ready: native[^]*> /, 'look around\r'],
-      [/3 No, do not use them[^]*> /, '3\r'],
+      [/1 No, do not use them[^]*> /, '1\r'],
       [/Done by native/, '/mcp\r'],
       [/used only after you trust it/, '/exit\r'],
     ],

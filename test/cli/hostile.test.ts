@@ -88,11 +88,11 @@ test(
       [],
       [
         [/Type a request, or \/help\.[^]*> /, 'look around\r'],
-        [/3 No, do not use them[^]*> /, '3\r'],
+        [/1 No, do not use them[^]*> /, '1\r'],
         ...no,
         [/Done by native/, '/mcp\r'],
         [/used only after you trust it/, '/trust\r'],
-        [/3 No, do not use them[^]*> /, '2\r'],
+        [/1 No, do not use them[^]*> /, '2\r'],
         [/Trusted from the next turn on/, '/mcp\r'],
         [/\(\.mcp\.json\)/, '/reset\r'],
         [/A new session/, 'look again\r'],

@@ -40,7 +40,7 @@ test('a capped task and a capped day pause, ask in the terminal, and go on by an
   assert.match(await run('task', 'answer', id, '1'), /QUEUED/)
   await agent.spent('c1', { tokens: 1_000, cost: 1, priced: 1_000 })
   const list = await run('task', 'list')
-  assert.match(list, /has used 1,000 of 1,000 tokens today\. Tasks at work go on; no further one begins\./)
+  assert.match(list, /has used 1,000 of 1,000 tokens today\. Running tasks continue; no further one begins\./)
   assert.match(list, /\n  3 Begin no further task today\nAnswer it: termaite task answer \S+ <number>\n/)
   assert.match(await run('task', 'answer', workspace, '2'), / answered\n$/)
   const again = await agent.wait('c1', 5, new AbortController().signal)

@@ -48,7 +48,7 @@ test('in a terminal the change is shown before it is asked for', inTerminal, asy
   machine.agents({ amber: writes })
   writeFileSync(join(machine.project, 'AGENTS.md'), 'old\n')
   const card = /-old\s+\+# AGENTS\.md[^]*amber proposes these changes to AGENTS\.md\. Write them\?[^]*> /
-  const { code, out } = await typed(machine, ['init'], [[card, '3\r']])
+  const { code, out } = await typed(machine, ['init'], [[card, '2\r']])
   assert.equal(code, 0, out)
   assert.match(out, /Nothing was written\./)
   assert.deepEqual(

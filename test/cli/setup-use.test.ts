@@ -280,13 +280,13 @@ test(
       [/1 ask: ask before every action[^]*> /, '1\r'],
       [/\+ {4,}"name": "claude"[^]*Change [^]*settings\.json\? Everything else in it stays[^]*> /, '1\r'],
       [
-        /6 of these are new to termaite\. Use them\? Questions about rules that allow something and hooks follow\.[^]*4 Some of it: choose next\s+> /,
-        '4\r',
+        /6 of these are new to termaite\. Use them\? Questions about rules that allow something and hooks follow\.[^]*3 Some of it: choose next\s+> /,
+        '3\r',
       ],
       [/Which of these of Claude Code\?[^]*5 MCP server github[^]*> /, '1 5\r'],
       [/Let termaite’s own agent do these without asking, too\?[^]*> /, '\r'],
       [
-        /\$ check\.sh\s+Let termaite run this hook of Claude Code at PreToolUse \(Bash\)\?[^]*3 No, do not use it\s+> /,
+        /\$ check\.sh\s+Let termaite run this hook of Claude Code at PreToolUse \(Bash\)\?[^]*1 No, do not use it[^]*> /,
         '\r',
       ],
       [
@@ -306,7 +306,7 @@ test(
     assert.ok(!out.includes(secret))
 
     const hook: [RegExp, string][] = [
-      [/\d of these are new to termaite\. Use them\?[^]*> /, '3\r'],
+      [/\d of these are new to termaite\. Use them\?[^]*> /, '2\r'],
       [/do these without asking, too\?[^]*> /, '1\r'],
       [/Let termaite run this hook[^]*> /, '2\r'],
       [/Write this\?[^]*> /, '1\r'],

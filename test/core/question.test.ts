@@ -32,14 +32,13 @@ test('a line that picks no option counts as own words where they are allowed, an
 })
 
 test('a typed number is the key of an option, never the number that a CLI gives it in its own menu', () => {
-  // Claude Code shows "1. No, exit" and "2. Yes, I trust this folder".
   const options = consentOptions({
-    always: { id: '2', label: 'Yes, I trust this folder' },
-    no: { id: '1', label: 'No' },
+    always: { id: '1', label: 'Yes, I trust this folder' },
+    no: { id: '2', label: 'No' },
   })
   const read = (...words: string[]) => picksIn({ options }, words)
-  assert.deepEqual(optionLines({ options }), ['  2 Yes, I trust this folder', '  3 No'])
-  assert.deepEqual([read('1'), read('2'), read('3'), read('yes')], [undefined, ['2'], ['1'], ['2']])
+  assert.deepEqual(optionLines({ options }), ['  1 No', '  2 Yes, I trust this folder'])
+  assert.deepEqual([read('1'), read('2'), read('3'), read('yes')], [['2'], ['1'], undefined, ['1']])
 })
 
 test('a suggested answer is that of the marked options, else of Enter, and only where the question suggests one', () => {

@@ -34,7 +34,7 @@ export type Seating = {
   commands?(controls: DeskControls): CommandList
   /** Agents besides the plain commands. */
   agents?: AgentSettings[]
-  wishes?: { fresh?: boolean; name?: string; ephemeral?: boolean }
+  wishes?: { fresh?: boolean; name?: string; ephemeral?: boolean; keepsAgents?: true }
 }
 
 /** A desk over real parts, with plain commands as agents, and somebody who listens. */

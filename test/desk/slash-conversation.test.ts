@@ -75,11 +75,6 @@ test('/compact tells the agent what the person wants kept above all', async (t) 
   golden(t, summary?.type === 'summary' && summary.text)
 })
 
-test('/dashboard says how to start the hub where none runs', async (t) => {
-  const seat = await seated(t, { ...fine, hub: { url: 'http://127.0.0.1:9' } })
-  golden(t, await seat.type('/dashboard'))
-})
-
 test('/usage tells tokens by agent, with how they are known', async (t) => {
   const seat = await seated(t, fine)
   assert.deepEqual(await seat.type('/usage'), [['note', 'No usage yet.']])

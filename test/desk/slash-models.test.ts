@@ -4,7 +4,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { openKeys } from '../../src/safety/api-keys.ts'
 import { connectCommand } from '../../src/desk/slash/agents/connect.ts'
-import { modelsCommand } from '../../src/desk/slash/agents/models.ts'
+import { effortCommand, modelCommands } from '../../src/desk/slash/agents/model.ts'
 import { seated, type Seat } from '../app/seat.ts'
 import { goldenOf } from '../golden.ts'
 
@@ -74,7 +74,7 @@ function web(answers: Answers) {
 async function models(seat: Seat, args = '', answers: Answers = {}) {
   const before = seat.said.length
   const { fetch, seen } = web(answers)
-  await modelsCommand(seat.controls, { fetch, open: inFile })
+  await modelCommands(seat.controls, { fetch, open: inFile })[1]!
     .run(args, seat.world)
     .catch((error: Error) => void seat.said.push(['error', error.message]))
   return { said: seat.said.slice(before), seen }
@@ -180,4 +180,76 @@ test('/models takes a typed name; wrong and missing ones are refused with words'
   golden(t, (await models(alone)).said)
   const [[how, words] = ['', '']] = (await models(await seated(t, { agents: [] }))).said
   golden(t, [how, words])
+})
+
+const cli = (profile: string, more: object = {}) => ({ name: profile, profile, contextWindowTokens: 100_000, ...more })
+const vendors = {
+  agents: [
+    cli('claude'),
+    cli('codex', { model: 'gpt-6-luna', effort: 'low' }),
+    cli('gemini', { kind: 'acp' }),
+    { name: 'mine', command: 'cat', contextWindowTokens: 100_000 },
+    cli('amp'),
+    own(),
+  ],
+}
+
+/** Types a line; returns the answers, the cards and the settings that followed. */
+async function line(seat: Seat, name: 'model' | 'effort', args: string, ...answer: (string[] | undefined)[]) {
+  const [said, asked, turned] = [seat.said.length, seat.asked.length, seat.turned.length]
+  seat.answers.push(...answer)
+  const command = name === 'model' ? modelCommands(seat.controls, { open: inFile })[0]! : effortCommand(seat.controls)
+  await command.run(args, seat.world).catch((error: Error) => void seat.said.push(['error', error.message]))
+  seat.answers.splice(0)
+  return {
+    line: `/${name} ${args}`,
+    said: seat.said.slice(said),
+    asked: seat.asked.slice(asked),
+    set: seat.turned.slice(turned),
+  }
+}
+
+test('/model and /effort are for any agent: the one that is named, and any name that its CLI may know', async (t) => {
+  const seat = await seated(t, vendors)
+  golden(t, await line(seat, 'model', 'claude opus'))
+  golden(t, await line(seat, 'model', 'claude some-new-name high'))
+  golden(t, await line(seat, 'model', 'codex max'))
+  golden(t, await line(seat, 'model', 'gemini gemini-2.5-pro'))
+  golden(t, await line(seat, 'model', 'own openai/gpt-5'))
+  golden(t, await line(seat, 'effort', 'codex max'))
+  golden(t, await line(seat, 'effort', 'claude none'))
+  golden(t, await line(seat, 'model', 'codex default'))
+})
+
+test('/model and /effort without a word ask on a card that says which agent it is for, and takes any name', async (t) => {
+  const seat = await seated(t, vendors)
+  golden(t, await line(seat, 'model', 'claude', ['sonnet']))
+  golden(t, await line(seat, 'model', 'codex', ['a-typed-name']))
+  golden(t, await line(seat, 'model', 'codex', ['default']))
+  golden(t, await line(seat, 'model', '', ['claude'], undefined))
+  golden(t, await line(seat, 'effort', 'codex', ['high']))
+})
+
+test('an agent that can be given no model or no effort says so, and names the next step', async (t) => {
+  const seat = await seated(t, vendors)
+  for (const [name, args] of [
+    ['model', 'mine big'],
+    ['model', 'amp'],
+    ['effort', 'mine high'],
+    ['effort', 'amp high'],
+    ['effort', 'claude hihg'],
+    ['effort', 'claude high more'],
+    ['model', 'claude opus high more'],
+    ['model', 'claude --dangerously-skip-permissions'],
+    ['model', 'own big'],
+  ] as const)
+    golden(t, await line(seat, name, args))
+  golden(t, await line(await seated(t, { agents: [] }), 'model', 'opus'))
+})
+
+test('/model completes agents and the models that are known of them', async (t) => {
+  const seat = await seated(t, vendors)
+  assert.deepEqual(await seat.complete('model', 'o'), ['opus', 'opusplan', 'own'])
+  assert.deepEqual(await seat.complete('model', 'codex gpt-6-l'), ['codex gpt-6-luna'])
+  assert.deepEqual(await seat.complete('effort', 'codex x'), ['codex xhigh'])
 })

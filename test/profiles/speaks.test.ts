@@ -22,6 +22,7 @@ test('a command as a person wrote it speaks the dialect when it asks for it', ()
     'opencode run --format json': true,
     'opencode run': false,
     'pi -p --mode json': true,
+    'pi --mode rpc': true,
     'pi -p': false,
     'qwen -o stream-json': true,
     'qwen -o json': false,

@@ -99,8 +99,8 @@ test(
       window.say('/switch claude')
       await window.shows('claude takes the next turn, and only that one. It is out of quota until')
       window.say('hello again')
-      await window.shows('You chose claude, but it is out of quota until', '4 Ask claude anyway', 'Enter answers')
-      window.press('4')
+      await window.shows('You chose claude, but it is out of quota until', '3 Ask claude anyway', 'Enter answers')
+      window.press('3')
       await window.shows(/hello again[^]*claude was here[^]*─ claude · /)
     })
 

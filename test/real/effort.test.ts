@@ -7,6 +7,7 @@ import { take } from '../../src/core/work/verbs.ts'
 import { profileNamed } from '../../src/profiles/all.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
 import { turnOf } from '../contract/agent.ts'
+import type { Asked } from './model-server.ts'
 import { modelServer } from './model-server.ts'
 import { rig } from './rig.ts'
 import { outcomeOf, talk } from './talk.ts'
@@ -33,6 +34,34 @@ for (const [cli, { of, levels }] of Object.entries(said)) {
       Object.values(levels),
     )
   })
+}
+
+/** The place of the model in a request of each CLI; the address of Gemini's requests names it. */
+const named: Record<string, (asked: Asked) => unknown> = {
+  claude: ({ body }) => body.model,
+  codex: ({ body }) => body.model,
+  copilot: ({ body }) => body.model,
+  qwen: ({ body }) => body.model,
+  gemini: ({ path }) => /models\/([^:]+):/.exec(path)?.[1],
+}
+
+for (const [cli, of] of Object.entries(named)) {
+  test(
+    `${cli} is asked for the model that is chosen, also in a thread that it goes on with`,
+    { skip: skipped(cli) },
+    async () => {
+      const models = cli === 'gemini' ? ['gemini-2.5-pro', 'gemini-3.8-flash'] : ['one-model', 'another-model']
+      let model = ''
+      await using it = await talk(cli, ({ count }) => ({ text: `Answer ${count}.` }), { model: () => model })
+      const asked: unknown[] = []
+      for (model of models) {
+        const before = it.server.turns().length
+        assert.equal(outcomeOf(await it.say('A question.'))?.ok, true)
+        asked.push(of(it.server.turns()[before]!))
+      }
+      assert.deepEqual(asked, models)
+    },
+  )
 }
 
 test('copilot over ACP is told by its command', { skip: skipped('copilot') }, async () => {

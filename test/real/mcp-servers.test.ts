@@ -272,15 +272,15 @@ test('everything in a real terminal: @ and / are completed, and its forms and pa
   const card = await window.shows(
     /asks you to open a page of example\.com: Pay first\.[^]*https:\/\/example\.com\/pay[^]*Enter answers/,
   )
-  assert.match(card, /1 Yes, open it in the browser[^]*3 No, do not open it[^]*4 I open the page myself/)
-  window.type('4')
+  assert.match(card, /1 Yes, open it in the browser[^]*2 No, do not open it[^]*3 I open the page myself/)
+  window.type('3')
   await window.shows((screen) => !screen.includes('Enter answers'))
   // The same by the protocol's error: the call is made again after the yes.
   await window.shows(/asks you to open a page[^]*Enter answers/)
-  window.type('4')
+  window.type('3')
   await window.shows((screen) => !screen.includes('Enter answers'))
   await window.shows(/asks you to open a page[^]*Enter answers|Answer 6\./)
-  window.type('4')
+  window.type('3')
   await window.shows('Answer 6.')
   assert.match(resultOf(server.turns()[3]!), /Ada/)
   assert.match(resultOf(server.turns()[4]!), /accept/i)

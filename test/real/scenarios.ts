@@ -22,7 +22,7 @@ type Call = { tool: string; input: unknown }
 type Ways = {
   look: Call
   act: Call
-  loggedOut: Record<string, undefined>
+  loggedOut: Record<string, string | undefined>
   spent: Record<string, Scenario>
   more?: Record<string, Scenario>
 }
@@ -147,6 +147,12 @@ const waysOf: Record<string, Ways> = {
     act: exec(patch),
     more: codexAsks,
     loggedOut: { MOCK_API_KEY: undefined },
+    spent: { plan: trouble('plan'), quota: trouble('quota') },
+  },
+  pi: {
+    look: { tool: 'read', input: { path: 'a.txt' } },
+    act: { tool: 'write', input: { path: 'new.txt', content: 'new\n' } },
+    loggedOut: { PI_CODING_AGENT_DIR: 'nowhere' },
     spent: { plan: trouble('plan'), quota: trouble('quota') },
   },
 }

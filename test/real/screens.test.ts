@@ -22,7 +22,7 @@ const ways: Record<string, { first: string[]; yes: string[]; asks: string; trust
     yes: ['Yes, I trust this folder', 'Yes'],
     asks: 'Bash command (makes a file): Do you want to proceed?',
     // The dialog about trust has no numbers, so its answers have ours.
-    trust: ['2 Yes, I trust this folder', '3 No, exit'],
+    trust: ['1 No, exit', '2 Yes, I trust this folder'],
     no: / 4 No$/,
   },
   gemini: {

@@ -21,17 +21,22 @@ import { defined } from '../../src/base/defined.ts'
 import { modelServer } from './model-server.ts'
 import { rig } from './rig.ts'
 
-/** The way to the CLI, the person who answers it, the texts that are typed meanwhile, and how hard it should think now. */
+/** The way to the CLI, the person who answers it, the texts that are typed meanwhile, which model it should use, and how hard it should think now. */
 export type Wishes = {
   open?: typeof pipeAgent
   ask?: Ask
   steer?: TurnWorld['steer']
   effort?: () => Effort
+  model?: () => string
   warm?: WarmProcesses
 }
 
 /** A conversation with a real CLI whose model is a script. */
-export async function talk(cli: string, script: Script, { open = pipeAgent, ask, steer, effort, warm }: Wishes = {}) {
+export async function talk(
+  cli: string,
+  script: Script,
+  { open = pipeAgent, ask, steer, effort, model, warm }: Wishes = {},
+) {
   const server = await modelServer(script)
   const rigs: Rig[] = [await rig(cli, server.url)]
   const store = memoryStore()
@@ -44,8 +49,8 @@ export async function talk(cli: string, script: Script, { open = pipeAgent, ask,
   function agent(leash: Leash): Agent {
     const overheard = open === acpAgent ? { command: tapped(profile.acp!.command({ leash }), place().root) } : {}
     const spec = { name: cli, profile, window: profile.window, timeoutMs: 120_000, silenceMs: 60_000, ...overheard }
-    if (effort) return open({ ...spec, effort: effort() }, { leash }, { blobs, env: place().env })
-    return open(spec, { leash }, defined({ blobs, env: place().env, warm }))
+    const chosen = defined({ ...spec, effort: effort?.(), model: model?.() })
+    return open(chosen, { leash }, defined({ blobs, env: place().env, warm }))
   }
 
   async function take(by: Agent, prompt: string, leash: Leash, signal: AbortSignal): Promise<Event[]> {

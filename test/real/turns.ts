@@ -1,3 +1,4 @@
+import type { Leash } from '../../src/core/work/agent.ts'
 import type { Failure } from '../../src/core/talk/outcome.ts'
 import type { Script, Trouble } from './model-server.ts'
 import { test } from 'node:test'
@@ -12,7 +13,8 @@ import { factsOf, outcomeOf, talk } from './talk.ts'
 export type Ways = {
   /** A tool call that makes new.txt in the project. */
   act: { tool: string; input: unknown }
-  denials: Record<'ask' | 'read', string[]>
+  /** The denial of that call under each leash that does not let the CLI act. */
+  denials: Partial<Record<Leash, string[]>>
   usage: object
   /** The failure that each trouble becomes. */
   busy: Failure
@@ -80,13 +82,14 @@ export function realTurns(cli: string, ways: Ways) {
 
   test(`${cli} acts under a leash that lets it, and is denied under one that does not`, { skip }, async () => {
     for (const leash of ['edit', 'all', 'ask', 'read'] as const) {
-      const made = leash === 'edit' || leash === 'all'
+      const denied = ways.denials[leash]
+      const made = denied === undefined
       await using it = await talk(cli, acting(ways))
       const outcome = outcomeOf(await it.say('Make new.txt.', leash))
       // Some put the whole path into a call before they refuse it.
       if (outcome?.ok && outcome.denials)
         outcome.denials = outcome.denials.map((text) => text.replace(`${it.place().cwd}/`, ''))
-      const denials = made ? {} : { denials: ways.denials[leash] }
+      const denials = made ? {} : { denials: denied }
       assert.deepEqual(
         { leash, made: existsSync(join(it.place().cwd, 'new.txt')), outcome },
         { leash, made, outcome: { ok: true, text: 'That is all.', ...denials } },
@@ -105,7 +108,8 @@ export function realTurns(cli: string, ways: Ways) {
         : outcome
     }
     const { spent } = ways
-    assert.deepEqual(await failure(trouble('rate')), ways.busy)
+    const { retryAt: _differs, ...busy } = { retryAt: 0, ...(await failure(trouble('rate'))) }
+    assert.deepEqual(busy, ways.busy)
     assert.deepEqual(await failure(trouble('key')), ways.auth)
     assert.deepEqual(await failure(trouble(spent.trouble), spent.env), spent.failure)
   })

@@ -23,6 +23,7 @@ const pool = () =>
 const shells: Readonly<Record<string, (command: string) => { tool: string; input: object }>> = {
   claude: (command) => ({ tool: 'Bash', input: { command } }),
   codex: (cmd) => ({ tool: 'exec_command', input: { cmd } }),
+  pi: (command) => ({ tool: 'bash', input: { command } }),
 }
 
 for (const [cli, shell] of Object.entries(shells)) {

@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { lastUndoable, snapshots } from '../../src/safety/snapshots/snapshots.ts'
 import { Project, turn, treeOf } from './project.ts'
+import { newId } from '../../src/base/id.ts'
 import { goldenOf } from '../golden.ts'
 
 const golden = goldenOf(import.meta.filename)
@@ -287,4 +288,19 @@ test('a store on another file system gives files back all the same', { skip }, a
   await store.undo(await store.planUndo('t1'))
   assert.deepEqual(project.tree(), { run: 'run one' })
   assert.equal(lstatSync(join(root, 'run')).mode & 0o777, 0o750)
+})
+
+test('another process sees an undo and a redo that came after a turn, and none that came before it', async () => {
+  using project = new Project()
+  const [here, elsewhere] = [project.snapshots(), project.snapshots()]
+  const seen: boolean[] = [await elsewhere.undoneSince('')]
+  await turn(project, here, newId(1), () => project.write('a.txt', 'a\n'))
+  seen.push(await elsewhere.undoneSince(newId(0)))
+  await project.clock.turn(1)
+  const undone = await here.undo(await here.planUndo((await here.list()).at(-1)!.turn))
+  seen.push(await elsewhere.undoneSince(newId(2)), await elsewhere.undoneSince(newId(Date.now() + 1e6)))
+  await project.clock.turn(1)
+  const redo = await here.undo(await here.planUndo(undone.turn))
+  seen.push(await elsewhere.undoneSince(undone.turn), await elsewhere.undoneSince(redo.turn))
+  assert.deepEqual(seen, [false, false, true, false, true, false])
 })

@@ -222,7 +222,7 @@ test('a CLI without a login: what to run, and the choice to start it anyway', op
   assert.equal((await missing.exited).exitCode, 1)
   assert.deepEqual(said(missing), ['termaite: codex CLI not found. Install with: npm install -g @openai/codex'])
 
-  const asked = ['termaite: gemini requires login. Run: gemini', 'Start it all the same? [y/N]']
+  const asked = ['termaite: gemini requires login. Run: gemini', 'Start it anyway? [y/N]']
   const before = traces(machine)
   for (const [typed, code, end] of [
     ['n\r', 1, 'gemini was not started.'],
@@ -230,7 +230,7 @@ test('a CLI without a login: what to run, and the choice to start it anyway', op
     [keys.ctrlD, 1, 'there was no answer, so nothing was changed.'],
   ] as const) {
     const window = start(t, machine, ['--start=gemini'], env)
-    await window.shows('Start it all the same? [y/N]')
+    await window.shows('Start it anyway? [y/N]')
     window.type(typed)
     assert.equal((await window.exited).exitCode, code)
     const lines = said(window).map((row) => row.replace(/(?<=\[y\/N\]) n$/, ''))

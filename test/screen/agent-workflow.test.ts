@@ -28,7 +28,7 @@ test(
       return window
     }
     // An answer counts once the prompt for it is there.
-    const asks = (window: ProgramWindow) => window.shows(/3 No, do not use them\s+> *$/m)
+    const asks = (window: ProgramWindow) => window.shows(/1 No, do not use them\s+2 Yes, [^]*\n> *$/m)
     const runs = async (window: ProgramWindow) => {
       await window.shows(words)
       await window.shows('answer 1')

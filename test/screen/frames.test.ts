@@ -56,7 +56,7 @@ describe('golden frames', { concurrency: 2 }, () => {
       await sitting.shows('and the second.', '─ alpha · ')
 
       window.type('fail please\r')
-      await sitting.framed('unknown-failure', ["Was that the end of beta's quota?", '› 3 No', 'Esc: no answer'])
+      await sitting.framed('unknown-failure', ["Was that the end of beta's quota?", '› 1 No', 'Esc: no answer'])
       window.type(keys.enter)
       const error = ['this one as well', '✗ no agent', 'doctor', '→ No, it was', rested('~1.9k tokens')]
       await sitting.framed('error', error)

@@ -168,7 +168,7 @@ test(
     await say(second, 'four', 'Alpha answers.')
     await say(second, '/switch beta', /next beta /)
     await say(second, 'five', card)
-    second.type('3')
+    second.type('1')
     await second.shows(/next alpha /)
     assert.deepEqual(answers().slice(0, 4), ['alpha', 'beta', 'beta', 'alpha'])
   },

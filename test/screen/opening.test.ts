@@ -5,7 +5,10 @@ import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Machine, packageFolder, start } from '../cli/program.ts'
 import { until } from '../until.ts'
+import { goldenOf } from '../golden.ts'
 import { ProgramWindow, keys } from './program-window.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 test(
   'the chat opens without what takes long to make, and makes it when a text needs it',
@@ -69,4 +72,24 @@ test('a chat that is left leaves compiled code from which the next one starts', 
   assert.deepEqual(await sit(1), { exitCode: 0, taken: ['yes'] })
   // The second one does more: it has a history to show.
   assert.deepEqual(await sit(2), { exitCode: 0, taken: ['yes'] })
+})
+
+test('the first screen without an agent is calm, and names what a person can do', { timeout: 120_000 }, async (t) => {
+  const machine = new Machine(t)
+  const env = machine.install([])
+  for (const size of [
+    { cols: 80, rows: 24 },
+    { cols: 200, rows: 50 },
+  ]) {
+    const window = new ProgramWindow(machine, { env, size })
+    t.after(() => window.end())
+    await window.shows('Three ways to begin')
+    golden(t, (await window.shows('Ask anything')).trimEnd())
+    window.type('hello there\r')
+    await window.shows('npm install')
+    window.type(keys.ctrlU)
+    await window.shows('Ask anything')
+    window.type(keys.ctrlD)
+    await window.exited
+  }
 })

@@ -256,7 +256,7 @@ describe('the page in a browser', { skip: noBrowser }, () => {
     const second = await at.open(browser, { width: 390 })
     await shows(first.page, 'Round the prices once')
     await shows(second.page, 'Round the prices once')
-    await first.page.getByRole('button', { name: 'Take care of it' }).first().click()
+    await first.page.getByRole('button', { name: 'Assign it to me' }).first().click()
     await shows(second.page, 'yours')
     await second.page.goto(`${at.url}/#/sign-ins`)
     await second.page.getByRole('button', { name: 'Sign out' }).click()

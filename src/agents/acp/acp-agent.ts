@@ -1,14 +1,15 @@
 import type { Outcome, Failure } from '../../core/talk/outcome.ts'
-import type { Agent, Leash, Traits, Turn } from '../../core/work/agent.ts'
+import type { Agent, ForeseenTurn, Leash, Traits, Turn } from '../../core/work/agent.ts'
 import type { LentServer } from '../../core/profile/profile.ts'
 import type { PipeParts } from '../pipe/pipe-agent.ts'
 import type { PipeSpec } from '../pipe/pipe-command.ts'
 import type { Emit, Seat } from '../seat.ts'
+import type { Lend } from '../lent-server.ts'
 import { unshadowedArgv } from '../../base/process/program-path.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { estimateTokens } from '../../core/talk/tokens.ts'
 import { promptText } from '../../core/talk/transcript.ts'
-import { effortWords, folderWords, resumedThread } from '../pipe/pipe-command.ts'
+import { effortWords, environmentOf, folderWords, resumedThread } from '../pipe/pipe-command.ts'
 import { turnOf } from '../../core/work/turn-pieces.ts'
 import { warmThread } from '../warm-processes.ts'
 import { leashFailure } from '../process-failure.ts'
@@ -31,7 +32,57 @@ export function acpAgent(spec: PipeSpec, seat: Seat, parts: AcpParts): Agent {
     steers: facts?.steering !== undefined,
     ...profileTraits(spec.profile, seat.leash, facts?.leashes),
   }
-  return seatedAgent(spec.name, traits, seat, (turn, resume, emit) => takeAcpTurn(spec, resume, parts, turn, emit))
+  return seatedAgent(
+    spec.name,
+    traits,
+    seat,
+    (turn, resume, emit) => takeAcpTurn(spec, resume, parts, turn, emit),
+    parts.warm && ((next, resume) => prepareTurn(spec, resume, parts, next)),
+  )
+}
+
+/** Starts the process that the next turn will borrow. */
+async function prepareTurn(
+  spec: PipeSpec,
+  resume: string | undefined,
+  parts: AcpParts,
+  next: ForeseenTurn,
+): Promise<void> {
+  const argv = acpArgv(spec, next.leash)
+  if ('kind' in argv || !parts.warm?.open) return
+  const env = environmentOf(spec, parts.env)
+  const thread = resumedThread(spec.name, next.history, resume)
+  const lent = await parts.lend?.()
+  const warm = warmTerms(spec, next, parts, thread, lent)
+  if (!warm) return
+  const { prepareAcpTurn } = await import('./acp-turn.ts')
+  await prepareAcpTurn({
+    spec,
+    turn: next,
+    argv: unshadowedArgv(argv, env, next.cwd),
+    env,
+    enclose: parts.enclose,
+    server: lent?.server,
+    key: thread.key,
+    warm,
+  })
+}
+
+/** The terms for a process that takes more than one turn; undefined if each turn has a process of its own. */
+function warmTerms(
+  spec: PipeSpec,
+  turn: ForeseenTurn,
+  parts: AcpParts,
+  thread: ReturnType<typeof resumedThread>,
+  lent: Awaited<ReturnType<Lend>>,
+) {
+  const { warm: pool } = parts
+  if (!pool || (lent && !lent.lasting)) return undefined
+  return {
+    pool,
+    fixed: fixedParts(spec, turn, environmentOf(spec, parts.env), lent?.server),
+    thread: warmThread(thread),
+  }
 }
 
 /** Takes one turn, on the agent's own thread if it still has it, and then emits the facts of its end. */
@@ -51,7 +102,7 @@ async function takeAcpTurn(
     waiting++
     await emit(event).finally(() => waiting--)
   }
-  const env = { ...spec.profile?.env, ...parts.env, ...spec.env }
+  const env = environmentOf(spec, parts.env)
   const thread = resumedThread(spec.name, turn.history, resume)
   const { blobs } = parts
   let prompt = ''
@@ -65,10 +116,7 @@ async function takeAcpTurn(
     enclose: parts.enclose,
     server: lent?.server,
     key: thread.key,
-    warm:
-      parts.warm && (!lent || lent.lasting)
-        ? { pool: parts.warm, fixed: fixedParts(spec, turn, env, lent?.server), thread: warmThread(thread) }
-        : undefined,
+    warm: warmTerms(spec, turn, parts, thread, lent),
     prompt: async ({ id, lasting, resumed, pictures: takes }, seen) => {
       if (lasting) await say({ type: 'thread', key: id })
       const missed = thread.entries.filter((entry) => !seen.has(turnOf(entry.turn)))

@@ -50,6 +50,8 @@ export class AcpProcess implements WarmProcess {
   #turn: ServedTurn | undefined
   /** Whether updates belong to the turn: those before its prompt are replayed, or about the session. */
   #prompted = false
+  /** The opening of a session ahead of its first turn. */
+  #opening: Promise<Session> | undefined
   /** The number of updates so far. */
   #updates = 0
 
@@ -115,12 +117,23 @@ export class AcpProcess implements WarmProcess {
     return this.#session
   }
 
+  /** Opens the session ahead of its first turn. An agent that opens none, or none that lasts, is stopped: the turn will say why. */
+  openAhead(wanted: Omit<Wanted, 'quiet'>): void {
+    this.#opening = this.open(wanted)
+    const stays = this.#opening.then(
+      ({ lasting }) => lasting,
+      () => false,
+    )
+    void stays.then((stays) => (stays ? [] : this.kill()))
+  }
+
   /**
    * Fits the open session to another turn. Undefined if it does not fit, or if the agent does not answer in time or any more: nothing of the
    * turn was sent then.
    */
   async renew(wanted: SessionTerms): Promise<Session | undefined> {
-    const sdk = await loadSdk()
+    const [sdk, ahead] = await Promise.all([loadSdk(), this.#opening?.catch(() => undefined)])
+    this.#opening = undefined
     const [client, session, before] = [this.#client, this.#session, this.#terms]
     if (!client || !session || !before) return undefined
     this.#terms = wanted
@@ -129,7 +142,8 @@ export class AcpProcess implements WarmProcess {
     const late = this.#clock.sleep(knockMs, answered.signal).then(() => false)
     const fits = await Promise.race([renewed, late, this.gone.then(() => false)])
     answered.abort()
-    return fits ? { ...session, resumed: true, note: undefined } : undefined
+    // No turn has told the person yet how a session was opened ahead of its turn, nor told that session the conversation.
+    return fits ? (ahead ?? { ...session, resumed: true, note: undefined }) : undefined
   }
 
   /** Whether the prompt of the turn was sent. */

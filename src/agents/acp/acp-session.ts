@@ -73,7 +73,8 @@ export async function openSession(agent: ClientContext, sdk: Sdk, wanted: Wanted
   const fresh = { cwd: wanted.cwd, mcpServers: serversOf(wanted), ...furtherFolders(hello, wanted) }
   const made = resumed ?? (await agent.request<NewSessionResponse>(sdk.methods.agent.session.new, fresh))
   await hold(agent, sdk, made, wanted)
-  const note = await think(agent, sdk, made, wanted)
+  const notes = [await modelOnly(agent, sdk, made, wanted), await think(agent, sdk, made, wanted)]
+  const note = notes.filter((one) => one !== undefined).join('\n') || undefined
   return defined({
     id: made.sessionId,
     resumed: resumed !== undefined,
@@ -112,11 +113,28 @@ export async function renewSession(
   return true
 }
 
+/**
+ * Chooses the model in the session of an agent whose command takes none. Returns a message for the person if the session does not offer that
+ * model.
+ */
+async function modelOnly(agent: ClientContext, sdk: Sdk, made: NewSessionResponse, { spec }: SessionTerms) {
+  const { model, command, profile, name } = spec
+  if (model === undefined || (command === undefined && !profile?.acp?.choosesInSession)) return undefined
+  if (await chooseModel(agent, sdk, made, model)) return undefined
+  const [option] = offeredModel(made, model)
+  const offered = option ? choicesOf(option).map(({ name }) => name) : []
+  const instead = offered.length === 0 ? '' : ` It offers: ${offered.slice(0, mostModels).join(', ')}.`
+  return `${name} does not offer the model ${model}, so its own choice is used.${instead}`
+}
+
+/** The most models that a note names. */
+const mostModels = 12
+
 /** Chooses another model in an open session; returns false if the session does not offer it. */
 async function chooseModel(agent: ClientContext, sdk: Sdk, made: NewSessionResponse, model: string | undefined) {
-  const option = made.configOptions?.find(({ category }) => category === 'model')
-  if (model === undefined || option?.type !== 'select' || !valuesOf(option).includes(model)) return false
-  return setOption(agent, sdk, made, option.id, model).then(
+  const [option, found] = offeredModel(made, model)
+  if (!option || !found) return false
+  return setOption(agent, sdk, made, option.id, found.value).then(
     () => true,
     (error) => {
       if (!isRpcError(error)) throw error
@@ -125,8 +143,16 @@ async function chooseModel(agent: ClientContext, sdk: Sdk, made: NewSessionRespo
   )
 }
 
-const valuesOf = ({ options }: SelectOption): string[] =>
-  options.flatMap((one) => ('options' in one ? one.options : [one])).map(({ value }) => value)
+/** The option of a session for its model, and the choice that has this name or this value. */
+function offeredModel(made: NewSessionResponse, model: string | undefined) {
+  const option = made.configOptions?.find(({ category }) => category === 'model')
+  if (option?.type !== 'select') return []
+  return [option, choicesOf(option).find(({ value, name }) => value === model || name === model)] as const
+}
+
+const choicesOf = ({ options }: SelectOption) => options.flatMap((one) => ('options' in one ? one.options : [one]))
+
+const valuesOf = (option: SelectOption): string[] => choicesOf(option).map(({ value }) => value)
 
 /** Sets an option of a session, and remembers what the agent says of its options then. */
 async function setOption(

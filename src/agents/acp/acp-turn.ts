@@ -1,7 +1,7 @@
 import type { PromptResponse } from '@agentclientprotocol/sdk'
 import type { Usage } from '../../core/talk/entry.ts'
 import type { Failure, Outcome } from '../../core/talk/outcome.ts'
-import type { Turn } from '../../core/work/agent.ts'
+import type { ForeseenTurn, Turn } from '../../core/work/agent.ts'
 import type { Session } from './acp-session.ts'
 import type { TurnJob } from './turn-side.ts'
 import type { PictureText } from '../pipe/speech.ts'
@@ -54,6 +54,40 @@ export async function runAcpTurn(job: AcpJob): Promise<AcpResult> {
   if (waiting && !isFit) await waiting.end()
   const done = (isFit && (await takeTurn(job, waiting, warm))) || (await takeTurn(job, start, warm))!
   return { ...done, settled: [...done.settled, ...(await command.settle())] }
+}
+
+/** An agent that is started ahead of its turn. */
+type ForeseenJob = Pick<AcpJob, 'spec' | 'argv' | 'env' | 'enclose' | 'server' | 'key'> & {
+  turn: ForeseenTurn
+  warm: NonNullable<AcpJob['warm']>
+}
+
+/** Starts the agent before the prompt of its turn, under the terms of the turn, and opens the session for it. It waits in the pool. */
+export async function prepareAcpTurn({
+  spec,
+  turn,
+  argv,
+  env,
+  enclose,
+  server,
+  key,
+  warm,
+}: ForeseenJob): Promise<void> {
+  loadSdk().catch(() => {})
+  const { leash, cwd, clock } = turn
+  const command = await enclosed(enclose, argv, { leash, cwd, env, foreseen: true })
+  if ('refused' in command) return
+  const { fixed } = command
+  try {
+    if (fixed === undefined) return
+    await warm.pool.prepare(spec.name, { fixed: `${warm.fixed}\n${fixed}`, thread: warm.thread }, async () => {
+      const process = await startAcp(spec, { argv: command.argv, cwd, env: command.env, clock })
+      process.openAhead({ spec, cwd, leash, key, server })
+      return process
+    })
+  } finally {
+    await command.settle()
+  }
 }
 
 /** Whether the cancelled turns that a session remembers are still in the conversation: a person can take them back. */

@@ -1,4 +1,4 @@
-import type { Agent, Traits, Turn } from '../../core/work/agent.ts'
+import type { Agent, ForeseenTurn, Leash, Traits, Turn } from '../../core/work/agent.ts'
 import type { PipeSpec } from './pipe-command.ts'
 import type { PipeRun } from './pipe-run.ts'
 import type { TurnEar } from './turn-ear.ts'
@@ -21,8 +21,16 @@ import { profileTraits, seatedAgent } from '../seat.ts'
 import { handOverPictures } from '../turn-pictures.ts'
 import { TurnWatch } from '../turn-watch.ts'
 import { dialectSpeech } from './dialect-speech.ts'
-import { composingProfile, dialectOf, effortWords, folderWords, pipeArgv, pipeThread } from './pipe-command.ts'
-import { runCommand } from './pipe-process.ts'
+import {
+  composingProfile,
+  dialectOf,
+  effortWords,
+  environmentOf,
+  folderWords,
+  pipeArgv,
+  pipeThread,
+} from './pipe-command.ts'
+import { prepareCommand, runCommand } from './pipe-process.ts'
 import { warmThread } from '../warm-processes.ts'
 import { plainSpeech } from './speech.ts'
 
@@ -50,8 +58,49 @@ export function pipeAgent(spec: PipeSpec, seat: Seat, parts: PipeParts): Agent {
     steers: dialectOf(spec, seat.leash, undefined)?.steer !== undefined,
     ...profileTraits(spec.profile, seat.leash, profile?.leashes),
   }
-  return seatedAgent(spec.name, traits, seat, (turn, resume, emit) => takePipeTurn(spec, resume, parts, turn, emit))
+  return seatedAgent(
+    spec.name,
+    traits,
+    seat,
+    (turn, resume, emit) => takePipeTurn(spec, resume, parts, turn, emit),
+    mayStay(spec, seat.leash, parts) ? (next, resume) => preparePipeTurn(spec, resume, parts, next) : undefined,
+  )
 }
+
+/** Whether a process of the agent may take more than one turn, and may therefore wait for one. */
+const mayStay = (spec: PipeSpec, leash: Leash, { warm }: PipeParts): boolean =>
+  warm !== undefined &&
+  composingProfile(spec)?.resumes === true &&
+  dialectOf(spec, leash, undefined)?.next !== undefined
+
+/** Starts the process that the next turn will borrow. */
+async function preparePipeTurn(
+  spec: PipeSpec,
+  resume: string | undefined,
+  parts: PipeParts,
+  next: ForeseenTurn,
+): Promise<void> {
+  const { warm: pool } = parts
+  if (!pool?.open || leashFailure(spec.name, next.leash, composingProfile(spec))) return
+  const env = environmentOf(spec, parts.env)
+  const thread = pipeThread(spec, next.history, resume)
+  const more = await moreWords(spec, parts)
+  const dialect = dialectOf(spec, next.leash, thread.key)
+  if (!more.lasting || !dialect) return
+  await prepareCommand({
+    spec,
+    turn: next,
+    argv: unshadowedArgv(pipeArgv(spec, next, thread.key, more.words), env, next.cwd),
+    env,
+    enclose: parts.enclose,
+    warm: { pool, fixed: fixedParts(spec, next, env, more.words), thread: warmThread(thread) },
+    dialect,
+  })
+}
+
+/** Everything about a turn's command that is decided when its process starts. `more` are the words that are added to it. */
+const fixedParts = (spec: PipeSpec, turn: ForeseenTurn, env: PipeParts['env'], more: string): string =>
+  JSON.stringify([pipeArgv(spec, turn, undefined, more), turn.leash, spec.effort, turn.cwd, env])
 
 async function takePipeTurn(
   spec: PipeSpec,
@@ -68,6 +117,14 @@ async function takePipeTurn(
 
 /** The words that are added to a command, and whether they hold for more than one turn. */
 type MoreWords = { words: string; lasting: boolean }
+
+/** The words on the command line that give the CLI our tools, its folders and its effort. */
+async function moreWords(spec: PipeSpec, { lend }: PipeParts): Promise<MoreWords> {
+  const composing = composingProfile(spec)
+  const { words: lent, lasting } = await lentServerArguments(composing?.lends, lend)
+  const all = [lent, folderWords(composing, spec.folders), effortWords(composing, spec.effort)]
+  return { words: all.filter((one) => one !== '').join(' '), lasting }
+}
 
 /** One turn of a CLI behind pipes. */
 class PipeTurn {
@@ -91,13 +148,13 @@ class PipeTurn {
     this.#turn = turn
     this.#emit = emit
     this.#watch = new TurnWatch(spec.name, spec, turn)
-    this.#env = { ...spec.profile?.env, ...parts.env, ...spec.env }
+    this.#env = environmentOf(spec, parts.env)
   }
 
   /** Takes the turn on the agent's own thread, or on a new one when that is lost, and then emits the facts of its end. */
   async take(resume: string | undefined): Promise<void> {
     const spec = this.#spec
-    const more = await this.#moreWords()
+    const more = await moreWords(spec, this.#parts)
     const { history } = this.#turn
     const thread = pipeThread(spec, history, resume)
     let { key } = thread
@@ -110,15 +167,6 @@ class PipeTurn {
       done = await this.#run(key, prompt, more, undefined)
     }
     await this.#finish(key, prompt.text, done)
-  }
-
-  /** The words on the command line that give the CLI our tools, its folders and its effort. */
-  async #moreWords(): Promise<MoreWords> {
-    const spec = this.#spec
-    const composing = composingProfile(spec)
-    const { words: lent, lasting } = await lentServerArguments(composing?.lends, this.#parts.lend)
-    const all = [lent, folderWords(composing, spec.folders), effortWords(composing, spec.effort)]
-    return { words: all.filter((one) => one !== '').join(' '), lasting }
   }
 
   async #promptFor(key: string | undefined, history: Turn['history']): Promise<PictureText> {
@@ -171,11 +219,10 @@ class PipeTurn {
     const spec = this.#spec
     const turn = this.#turn
     const { warm } = this.#parts
-    if (!warm || !composingProfile(spec)?.resumes || !dialectOf(spec, turn.leash, undefined)?.next) return undefined
-    const fixed = JSON.stringify([pipeArgv(spec, turn, undefined, more), turn.leash, spec.effort, turn.cwd, this.#env])
+    if (!warm || !mayStay(spec, turn.leash, this.#parts)) return undefined
     return {
       pool: warm,
-      fixed,
+      fixed: fixedParts(spec, turn, this.#env, more),
       thread,
       opened: () => (this.#key === undefined ? undefined : { key: this.#key, turn: turn.id }),
     }

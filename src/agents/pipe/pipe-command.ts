@@ -33,6 +33,12 @@ export function composingProfile(spec: PipeSpec): Profile | undefined {
   return spec.command === undefined ? spec.profile : undefined
 }
 
+/** The variables of an agent's processes: those of the settings come before all others. */
+export const environmentOf = (
+  { profile, env }: PipeSpec,
+  around: Record<string, string | undefined>,
+): Record<string, string | undefined> => ({ ...profile?.env, ...around, ...env })
+
 /** The command of a turn; `more` are words that are added to a command that the profile composes. */
 export function pipeArgv(
   spec: PipeSpec,

@@ -1,8 +1,8 @@
 import type { Clock } from '../../base/time/clock.ts'
 import type { Run } from '../../base/process/run.ts'
-import type { Ended, Profile } from '../../core/profile/profile.ts'
+import type { Dialect, Ended, Profile } from '../../core/profile/profile.ts'
 import type { Failure, Outcome } from '../../core/talk/outcome.ts'
-import type { Turn } from '../../core/work/agent.ts'
+import type { ForeseenTurn, Turn } from '../../core/work/agent.ts'
 import type { PipeSpec } from './pipe-command.ts'
 import type { PictureText, Speech } from './speech.ts'
 import type { TurnWatch } from '../turn-watch.ts'
@@ -65,6 +65,32 @@ export async function runCommand(job: PipeJob): Promise<PipeResult> {
   return { ...done, settled: await command.settle() }
 }
 
+/** A command that is started ahead of its turn, and the dialect that reads what it prints until then. */
+type ForeseenJob = Pick<PipeJob, 'spec' | 'argv' | 'env' | 'enclose'> & {
+  turn: ForeseenTurn
+  warm: Omit<WarmSeat, 'opened'>
+  dialect: Dialect
+}
+
+/** Starts the command of a turn before its prompt, under the terms of the turn. It waits in the pool, and nothing is sent to it. */
+export async function prepareCommand({ spec, turn, argv, env, enclose, warm, dialect }: ForeseenJob): Promise<void> {
+  const { leash, cwd, clock } = turn
+  const command = await enclosed(enclose, argv, { leash, cwd, env, foreseen: true })
+  if ('refused' in command) return
+  const { fixed } = command
+  try {
+    if (fixed === undefined) return
+    await warm.pool.prepare(spec.name, { fixed: `${warm.fixed}\n${fixed}`, thread: warm.thread }, async () => {
+      const run = await startRun({ argv: command.argv, cwd, env: command.env, clock })
+      const process = new PipeRun(run, clock)
+      process.waitForFirst(dialect)
+      return process
+    })
+  } finally {
+    await command.settle()
+  }
+}
+
 /** Takes the turn in a process that waited for it, or in a new one. Undefined: the process that waited was gone before it had the prompt. */
 async function takeTurn(
   job: PipeJob,
@@ -78,7 +104,7 @@ async function takeTurn(
   let process: PipeRun
   try {
     if (from instanceof PipeRun) (process = from).hearWith(ear)
-    else process = new PipeRun(await from(), ear, turn.clock)
+    else process = new PipeRun(await from(), turn.clock, ear)
   } catch (error) {
     return { outcome: { ok: false, failure: startFailure(job, error as NodeJS.ErrnoException) }, left: [] }
   }

@@ -20,6 +20,19 @@ export type PipeEar = {
   failed(error: unknown): void
 }
 
+/** Hears nothing. */
+const deaf: PipeEar = {
+  heard() {},
+  async out() {},
+  async err() {},
+  exited() {},
+  ended() {},
+  failed() {},
+}
+
+/** A process that prints more before its first turn is stopped: its words could not all be kept for the turn. */
+const mostBefore = 256 * 1024
+
 /** How long a process that is not needed any more may take to exit by itself. */
 const leaveMs = 300
 
@@ -34,8 +47,12 @@ export class PipeRun implements WarmProcess {
   #ear: PipeEar
   #clock: Clock
   #isAlive = true
+  /** The words that the process printed before its first turn, for that turn; and whether the turn has heard them. */
+  #before: { to: 'out' | 'err'; text: string }[] = []
+  #retold: Promise<void> | undefined
 
-  constructor(run: Run, ear: PipeEar, clock: Clock) {
+  /** `ear` hears the first turn; without it the process waits for that turn. */
+  constructor(run: Run, clock: Clock, ear: PipeEar = deaf) {
     this.run = run
     this.gone = run.exited
     this.#ear = ear
@@ -46,8 +63,8 @@ export class PipeRun implements WarmProcess {
     })
     const all = Promise.all([
       run.exited,
-      this.#listen(run.stdout, (text) => this.#ear.out(text)),
-      this.#listen(run.stderr, (text) => this.#ear.err(text)),
+      this.#listen(run.stdout, (text) => this.#tell('out', text)),
+      this.#listen(run.stderr, (text) => this.#tell('err', text)),
     ])
     void all.then(
       ([exit]) => this.#ear.ended(exit),
@@ -62,6 +79,8 @@ export class PipeRun implements WarmProcess {
   /** Begins a turn in the process. */
   hearWith(ear: PipeEar): void {
     this.#ear = ear
+    const before = this.#before.splice(0)
+    if (before.length > 0) this.#retold = retell(before, ear)
   }
 
   /**
@@ -69,21 +88,41 @@ export class PipeRun implements WarmProcess {
    */
   rest(dialect: Dialect): void {
     this.dialect = dialect
-    const nothing = () => {}
-    const end = () => {
-      // The pool notices that the process is gone.
-      void this.run.end()
-    }
-    this.hearWith({
-      heard: nothing,
-      out: async (text) => {
-        if ([...this.lines.push(text)].some((line) => acts(dialect, line))) end()
-      },
-      err: async () => {},
-      exited: nothing,
-      ended: nothing,
-      failed: end,
+    this.#wait(async (text) => {
+      if ([...this.lines.push(text)].some((line) => acts(dialect, line))) this.#stop()
     })
+  }
+
+  /** Waits for the first turn, which hears what the process printed before it. A process that acts without a turn is stopped. */
+  waitForFirst(dialect: Dialect): void {
+    const lines = new Lines()
+    let bytes = 0
+    const hold = async (to: 'out' | 'err', text: string) => {
+      bytes += text.length
+      this.#before.push({ to, text })
+      if (bytes > mostBefore) this.#stop()
+    }
+    this.#wait(
+      async (text) => {
+        await hold('out', text)
+        if ([...lines.push(text)].some((line) => acts(dialect, line))) this.#stop()
+      },
+      (text) => hold('err', text),
+    )
+  }
+
+  #wait(out: PipeEar['out'], err: PipeEar['err'] = deaf.err): void {
+    this.hearWith({ ...deaf, out, err, failed: () => this.#stop() })
+  }
+
+  /** The pool notices that the process is gone. */
+  #stop(): void {
+    void this.run.end()
+  }
+
+  async #tell(to: 'out' | 'err', text: string): Promise<void> {
+    await this.#retold
+    await this.#ear[to](text)
   }
 
   async end(): Promise<number[]> {
@@ -100,6 +139,16 @@ export class PipeRun implements WarmProcess {
       this.#ear.heard()
     }
     await each(stripper.end())
+  }
+}
+
+/** Lets a turn hear what came before it, once the turn listens. */
+async function retell(before: readonly { to: 'out' | 'err'; text: string }[], ear: PipeEar): Promise<void> {
+  try {
+    await Promise.resolve()
+    for (const { to, text } of before) await ear[to](text)
+  } catch (error) {
+    ear.failed(error)
   }
 }
 

@@ -175,7 +175,7 @@ export class CardAnswers {
 /** The most rows that describe the permission of one option. */
 const mostCovers = 4
 
-/** The label of an option, cut to the available width, and what the option allows if its number does not say so. */
+/** The label of an option, cut to the available width, and what an option of another program allows. */
 function wordsOf(option: Option, room = Infinity): string {
   const allows = allowanceWords(option)
   const end = allows === undefined ? '' : ` · ${allows}`
@@ -185,22 +185,19 @@ function wordsOf(option: Option, room = Infinity): string {
   return (visibleWidth(label) > most ? stripTerminalSequences(truncateToWidth(label, most, '…')) : label) + end
 }
 
-/**
- * The style of an option by its danger. On our own cards each kind of answer has a fixed number. The numbers of a CLI follow no such
- * order: there an answer that allows something for good is painted as dangerous, and a refusal is dim.
- */
-function dangerPaint({ key, means }: Option, theme: Theme): Paint {
-  if (key === undefined || means === undefined || means === 'once') return (text) => text
+/** The style of an option by its danger, which no number says: an answer that allows something for good is painted as dangerous, and a refusal is dim. */
+function dangerPaint({ means }: Option, theme: Theme): Paint {
+  if (means === undefined || means === 'once') return (text) => text
   return means === 'always' ? theme.danger : theme.quiet
 }
 
 /** The lines that say what an option allows from then on. */
 function coverLines(mark: string, option: Option | undefined, width: number, theme: Theme): string[] {
-  const { grants, key } = option ?? {}
+  const { grants } = option ?? {}
   if (grants === undefined) return []
   const lines = hangingLines(mark, oneLine(grants), width)
   const shown = lines.length <= mostCovers ? lines : [...lines.slice(0, mostCovers - 1), `${' '.repeat(mark.length)}…`]
-  return shown.map(key === undefined ? theme.quiet : theme.danger)
+  return shown.map(theme.danger)
 }
 
 const oneLine = (text: string) => readableText(text).replace(/\s+/g, ' ').trim()

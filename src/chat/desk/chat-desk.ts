@@ -91,6 +91,8 @@ export type DeskEvent =
   | { type: 'queue'; texts: string[] }
   /** The running turn was cancelled; its end may take a moment. */
   | { type: 'stopping' }
+  /** A running slash command says what it does at the moment; without words it is over. */
+  | { type: 'progress'; of: string; words?: string }
   /** Output of a command, which is not kept. */
   | { type: 'said'; text: string; how: SaidHow }
   /** Another conversation takes the screen; these are its newest entries. */
@@ -130,6 +132,8 @@ export interface ChatDesk {
   earlier(before: string, most: number): Promise<{ entries: Entry[]; more: boolean }>
   /** Counts what earlier turns of this project changed, one after the other; turns that changed nothing are left out. */
   changesOf?(turns: readonly string[]): AsyncIterable<{ turn: string; changed: ChangedFiles }>
+  /** Gets the text of the input whenever it changes, so that the next turn can be prepared. */
+  typed?(text: string): void
   /** Takes a prompt or a slash command. While a turn runs, a prompt steers it or is queued. */
   submit(text: string): void
   /** Runs a command in the person's own shell, and keeps its output in the conversation. */

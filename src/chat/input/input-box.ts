@@ -98,6 +98,7 @@ export class InputBox implements Component, Focusable {
     const words = cleanText(text)
     this.#editor.setText(words.length > longest ? '' : words)
     if (words.length > longest) this.#editor.fold(words)
+    this.#tellDesk()
   }
 
   /** The text as it would be sent. */
@@ -115,6 +116,7 @@ export class InputBox implements Component, Focusable {
     const had = !this.isEmpty
     this.closePopup()
     this.#editor.setText('')
+    this.#tellDesk()
     return had
   }
 
@@ -134,6 +136,11 @@ export class InputBox implements Component, Focusable {
   handleInput(data: string): void {
     this.#recall.pressed()
     for (const piece of this.#pastes.read(data)) this.#take(piece)
+    this.#tellDesk()
+  }
+
+  #tellDesk(): void {
+    this.#parts.desk.typed?.(this.#editor.getText())
   }
 
   #take({ type, text }: InputPiece): void {

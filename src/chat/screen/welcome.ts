@@ -35,7 +35,13 @@ export function welcome(standing: Standing, theme: Theme, { width, height, below
 
 function nextSteps({ agents }: Standing): string[] {
   if (agents.length === 0)
-    return ['No agent is set up yet.', 'Type /agents to see which ones are installed', 'and how to get one.']
+    return [
+      'No agent is set up yet. Three ways to begin:',
+      '',
+      '/setup         finds the agents on this machine, or says how to get one',
+      '/connect       stores the API key of a provider, which /setup then uses',
+      'termaite demo  shows termaite at work, in a shell and without an account',
+    ]
   return [
     'Type what you want done, and press Enter.',
     '@ attaches a file, / shows the commands, F1 finds everything.',

@@ -1,5 +1,6 @@
 import type { Component } from '@earendil-works/pi-tui'
 import type { Clock } from '../../base/time/clock.ts'
+import type { CommandProgress } from '../state/chat-state.ts'
 import type { RunningTurn } from '../state/running-turn.ts'
 import type { Theme } from '../style/theme.ts'
 import type { AgentRow } from '../transcript/block.ts'
@@ -29,7 +30,7 @@ type CommandState = { runsFor(): number | undefined; key: string }
 /** The agents that work or worked inside a turn, and whether their board is open. */
 type InsideState = { rows(turn: string): readonly AgentRow[]; open(): boolean }
 
-/** The turn that runs now; no line when none does. */
+/** The slash command or the turn that runs now; no line if neither does. */
 export class WorkingLine implements Component {
   #theme: Theme
   #time: Pick<Clock, 'now'>
@@ -37,6 +38,7 @@ export class WorkingLine implements Component {
   #asked: () => boolean
   #command: CommandState
   #inside: InsideState
+  #progress: () => readonly CommandProgress[]
 
   /** `time`: the clock of the turns' start times. `asked`: whether a question waits for the person. */
   constructor(
@@ -46,6 +48,7 @@ export class WorkingLine implements Component {
     asked: () => boolean,
     command: CommandState,
     inside: InsideState,
+    progress: () => readonly CommandProgress[] = () => [],
   ) {
     this.#theme = theme
     this.#time = time
@@ -53,13 +56,33 @@ export class WorkingLine implements Component {
     this.#asked = asked
     this.#command = command
     this.#inside = inside
+    this.#progress = progress
   }
 
   invalidate(): void {}
 
   render(width: number): string[] {
+    // Esc cancels a slash command before the turn, but while a card is open it answers that.
+    const command = this.#asked() ? undefined : this.#progress().at(-1)
+    if (command) return [` ${this.#commandLine(command, width - 2)}`]
     const run = this.#running().at(-1)
     return run ? [` ${this.#line(run, width - 2)}`] : []
+  }
+
+  #commandLine({ words, since }: CommandProgress, width: number): string {
+    const run = this.#time.now() - since
+    const spinner = this.#theme.accent(frames[Math.floor(run / stepMs) % frames.length]!)
+    return fitSegments(
+      [
+        {
+          forms: [`${spinner} ${oneLine(words, 120)}`, `${spinner} ${clipped(oneLine(words, 120), 50)}`],
+          priority: 10,
+        },
+        { forms: [elapsed(run), ''], priority: 5 },
+        { forms: [this.#theme.quiet('Esc cancels'), ''], priority: 6 },
+      ],
+      Math.max(0, width),
+    )
   }
 
   #line(run: RunningTurn, width: number): string {

@@ -10,6 +10,9 @@ import { heldSize } from '../transcript/block.ts'
 import { foldEvent } from '../transcript/fold.ts'
 import { blocksOfEntries } from '../transcript/entry-blocks.ts'
 
+/** The words of a running slash command, as the working line shows them. */
+export type CommandProgress = { of: string; words: string; since: number }
+
 export type OpenQuestion = { ask: string; turn: string; question: Question; by?: string }
 
 /**
@@ -23,6 +26,8 @@ export type ChatState = {
   /** The first question is shown as a card; the others wait behind it. */
   asks: readonly OpenQuestion[]
   queue: readonly string[]
+  /** The slash commands that say what they do, the one that began last at the end. */
+  progress: readonly CommandProgress[]
   standing?: Standing
   /** Whether a conversation was opened; before that, commands may already have said something. */
   isOpen: boolean
@@ -43,6 +48,7 @@ export const emptyState: ChatState = {
   running: [],
   asks: [],
   queue: [],
+  progress: [],
   isOpen: false,
   fresh: false,
   more: false,
@@ -63,6 +69,8 @@ export function nextState(state: ChatState, event: DeskEvent, now: number): Chat
       return { ...state, queue: event.texts }
     case 'stopping':
       return { ...state, running: state.running.map((run) => ({ ...run, stopping: true })) }
+    case 'progress':
+      return { ...state, progress: withProgress(state.progress, event, now) }
     case 'said':
       return added(state, { type: 'told', text: event.text, how: event.how }, '')
     case 'closing':
@@ -186,10 +194,21 @@ function opened(state: ChatState, entries: readonly Entry[], more: boolean): Cha
     more,
     oldest: entries[0]?.id,
     queue: state.queue,
+    progress: state.progress,
     unended: live[0]?.turn,
     keys: mint(),
     orphans,
   }
+}
+
+function withProgress(
+  all: readonly CommandProgress[],
+  { of, words }: Extract<DeskEvent, { type: 'progress' }>,
+  now: number,
+): readonly CommandProgress[] {
+  const known = all.find((one) => one.of === of)
+  if (words === undefined) return all.filter((one) => one !== known)
+  return known ? all.map((one) => (one === known ? { ...one, words } : one)) : [...all, { of, words, since: now }]
 }
 
 /** Adds a prompt that is not kept yet, at the place of the future kept one, or removes it. */

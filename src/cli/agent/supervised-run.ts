@@ -89,7 +89,7 @@ export async function keepAtWork(io: Io, ready: ReadyAgent, options: TaskOptions
   }
 }
 
-/** Where the agent's output, its tokens and the messages about it go. */
+/** The destinations of the agent's output, its tokens and the messages about it. */
 type Records = ReturnType<typeof openRecords>
 
 function openRecords(io: Io, ready: ReadyAgent) {
@@ -117,7 +117,7 @@ type WorkParts = {
   over: AbortController
 }
 
-/** Begins the supervision and its reports to the hub; `working` resolves with its end. */
+/** Begins the supervision and its reports to the hub; `working` resolves when it ends. */
 async function beginWork(
   io: Io,
   ready: ReadyAgent,
@@ -164,7 +164,7 @@ async function beginWork(
     },
     mask: border.toward('vendor'),
   }).finally(() => over.abort())
-  // Not awaited: the reports stop with the supervision.
+  // This is not awaited, because the reports stop with the supervision.
   void status.keep(over.signal)
   return { working }
 }
@@ -189,7 +189,7 @@ async function openHost<H>(host: () => Promise<H>, name: string): Promise<() => 
   }
 }
 
-/** Removes the worktree, unless it still holds work of a task, or its CLI runs on in a terminal that outlives this process. */
+/** Removes the worktree, unless it contains unsaved work of a task, or its CLI continues in a terminal that outlives this process. */
 async function removeWorktreeIfFree(
   workspace: TaskWorkspace,
   { session, agent }: ReadyAgent,
@@ -202,7 +202,7 @@ async function removeWorktreeIfFree(
   return workspace.clear().catch((error) => messageOf(error))
 }
 
-/** The command that continues this session as it was started. */
+/** The command that continues this session with its original options. */
 function resumeCommand(
   agent: string,
   workflow: string,

@@ -6,24 +6,24 @@ import { ask } from '../../questions/terminal-questions.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { exit } from '../../core/exit-codes.ts'
 
-/** The user's choice after Ctrl+C; a second Ctrl+C is `interrupted`. */
+/** The user's choice after Ctrl+C; a second Ctrl+C means `interrupted`. */
 type LeaveChoice = 'exit' | 'interrupted'
 
 type SupervisedScreen = {
   seen: CurrentTerminal
-  /** Whether the CLI's screen is shown here; in tmux it is shown there. */
+  /** Whether the CLI's screen is shown here; with tmux it is shown there. */
   shows: boolean
   /** Aborts when supervision ends. */
   over: AbortSignal
   /** Saves the session before the user is asked. */
   save(): Promise<void>
-  /** Called when the CLI gets or gives back the screen; while it has it, nothing else may write there. */
+  /** Called when the CLI takes or returns the screen; while it has the screen, no other code may write there. */
   showing(so: boolean): void
 }
 
 const hint = 'Ctrl+C asks whether to exit · Ctrl+] sends a Ctrl+C · status is in the window’s title'
 
-/** Hands keyboard and screen to the CLI until supervision ends. Only Ctrl+C is kept: it asks whether to exit. */
+/** Gives keyboard and screen to the CLI until supervision ends. Only Ctrl+C is intercepted: it asks whether to exit. */
 export async function attend(
   io: Io,
   { seen, shows, over, save, showing }: SupervisedScreen,
@@ -50,7 +50,7 @@ async function visit(io: Io, seen: CurrentTerminal, over: AbortSignal): Promise<
   return left === 'detached' ? 'held' : 'gone'
 }
 
-/** Listens for Ctrl+C while there is no screen to show. */
+/** Waits for Ctrl+C while there is no screen to show. */
 async function waitedHere(
   io: Io,
   seen: CurrentTerminal,

@@ -15,7 +15,7 @@ import { shortId } from '../../hub/client/hub-client.ts'
 import { oneLine } from '../../base/text/table.ts'
 import { stripAnsi } from '../../base/text/ansi.ts'
 
-/** Reports what happens to a supervised agent: to its log, the window's title, stderr, and as notices. */
+/** Reports the events of a supervised agent: to its log, the window's title, stderr, and as notices. */
 export class SupervisionMessages {
   /** True while the CLI has the screen; then nothing is written to stderr. */
   showing = false
@@ -42,10 +42,10 @@ export class SupervisionMessages {
     this.#window.show(`${agent.name} · ${words}`)
     this.#line(words, agent.name)
     const notice = noticeOf(told, now)
-    // A notice never rejects, and the supervision does not wait for it.
+    // Sending a notice never rejects, and the supervision does not wait for it.
     if (!notice) return
     const view = notice.task === undefined ? agentView(session.state.hubId) : undefined
-    // The hub of this home reports its tasks and questions itself; a second notice would be a duplicate.
+    // The hub of this home itself reports its tasks and questions, so a second notice would be a duplicate.
     const isHubs = told.type !== 'gave-up' && runningHub(place.home)?.url === hub.now().url
     void this.#notify(defined({ ...notice, agent: agent.name, workspace: place.root, view }), isHubs)
   }
@@ -67,10 +67,10 @@ export class SupervisionMessages {
 const came = { began: 'started', resumed: 'restarted in its session', there: 'was still running; watching it again' }
 const task = (ticket: string) => `task ${shortId(taskIdOf(ticket))}`
 const longest = 160
-/** The reason of an end says what to do next, and no message follows it. */
+/** The longest reason for the end of a supervision, which also says what to do next. */
 const longestEnd = 600
 
-/** Writes an event of supervision as a sentence. */
+/** Describes an event of supervision in a sentence. */
 function toldWords(told: SupervisionEvent, now: number): string {
   switch (told.type) {
     case 'started':
@@ -104,7 +104,7 @@ function toldWords(told: SupervisionEvent, now: number): string {
   }
 }
 
-/** The notice for an event, if the event deserves one. */
+/** The notice for an event, if people should be notified of it. */
 function noticeOf(told: SupervisionEvent, now: number): Pick<Notice, 'event' | 'text' | 'task'> | undefined {
   const ticket = 'ticket' in told && told.ticket !== undefined ? { task: taskIdOf(told.ticket) } : {}
   switch (told.type) {

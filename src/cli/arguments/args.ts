@@ -17,8 +17,8 @@ export function parse(command: CliCommand, argv: readonly string[]): Parsed {
 }
 
 /**
- * Reads the flags and words of a command line. Node has a parser too, which takes every start longer to load than the rest of the
- * command line takes. The argument of a flag may begin with "-", as an item of a Markdown list does.
+ * Parses the flags and words of a command line. Node has a parser too, but loading it takes longer than parsing the whole command line.
+ * The argument of a flag may begin with "-", like an item of a Markdown list.
  */
 function readArguments(command: CliCommand, argv: readonly string[]): Parsed {
   const known: Flags = { ...command.flags, help: { short: 'h', help: '' } }
@@ -67,7 +67,7 @@ function readArguments(command: CliCommand, argv: readonly string[]): Parsed {
   return parsed
 }
 
-/** Flags of other commands and other programs, with what does the same here. */
+/** Flags of other commands and other programs, each with the flag that does the same here. */
 const otherNames: Record<string, string> = { json: 'output-format json' }
 
 function noFlagWords(name: string, known: Flags): string {
@@ -92,7 +92,7 @@ function refuseExtraWords(command: CliCommand, { values, words }: Parsed): void 
 
 const unitMs = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 } as const
 
-/** Reads a length of time (90d, 12h, 30m, 45s, or 0) in ms. */
+/** Parses a length of time (90d, 12h, 30m, 45s, or 0) into ms. */
 export function durationOf(flag: string, text: string): number {
   const [, count, unit] = /^(\d{1,6})([dhms])$/.exec(text) ?? []
   if (text === '0') return 0
@@ -101,7 +101,7 @@ export function durationOf(flag: string, text: string): number {
   return Number(count) * unitMs[unit as keyof typeof unitMs]
 }
 
-/** Reads a date or an age (7d, 12h, 30m) as a time. */
+/** Parses a date or an age (7d, 12h, 30m) into a time. */
 export function sinceOf(text: string, now: number): number {
   const ago = /^(\d+)([dhm])$/.exec(text)
   if (ago) return now - Number(ago[1]) * unitMs[ago[2] as keyof typeof unitMs]

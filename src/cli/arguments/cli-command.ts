@@ -1,8 +1,8 @@
 import type { Io } from '../../core/io.ts'
 
 /**
- * One flag. `value` names its argument in the help; a flag without one is a switch. `many`: it may be repeated, and all values
- * count; `once`: it may not. Of any other flag the last value counts.
+ * One flag. `value` names its argument in the help; a flag without one is a switch. `many`: it may be repeated, and all values count;
+ * `once`: it may not. For any other flag the last value counts.
  */
 export type Flag = {
   short?: string
@@ -15,11 +15,11 @@ export type Flag = {
 
 export type Flags = Record<string, Flag>
 
-/** One row of the table of commands. Help, completion and parsing are made from it, so its code need not be loaded for them. */
+/** One row of the table of commands. Help, completion and parsing use only this row, so that they need not load the command's code. */
 export type CliCommand = {
   name: string
   summary: string
-  /** The words after the name, as the help shows them. A space or `…` in them means any number of words; left out, none. */
+  /** The words after the name, as the help shows them. A space or `…` in them means any number of words; if missing, no words. */
   words?: string
   flags?: Flags
   examples: readonly string[]

@@ -7,16 +7,16 @@ import { isMissing, replaceFile } from '../../base/files/files.ts'
 import { quotedWord } from '../../base/text/shell-word.ts'
 import { UsageError } from '../../core/io.ts'
 
-/** Where the completion of one shell is kept: its script, and the shell's start file if that has to read the script. */
+/** The place of one shell's completion: its script, and the shell's start file if that has to load the script. */
 type Place = { script: string; start?: { file: string; line: string } }
 
-/** Ends each line that termaite adds to a shell's start file, so that the line is found again. */
+/** Marks each line that termaite adds to a shell's start file, so that the line can be found again. */
 const mark = '# added by termaite completion --install'
 
 export const shellNames = ['bash', 'zsh', 'fish'] as const
 export type ShellName = (typeof shellNames)[number]
 
-/** Writes a shell's completion script, and says what was done, a sentence for each file. */
+/** Writes a shell's completion script; returns a sentence for each changed file. */
 export function installCompletion(shell: ShellName, script: string, env: Io['env']): string[] {
   const place = placeOf(shell, env)
   const said = [
@@ -26,7 +26,7 @@ export function installCompletion(shell: ShellName, script: string, env: Io['env
   const { file, line } = place.start
   const before = readIfPresent(file)
   if (before.split('\n').includes(`${line} ${mark}`)) return [...said, `${file} reads it already.`]
-  // A line that an earlier version wrote otherwise is replaced.
+  // A different line from an earlier version is replaced.
   const rest = withoutOurs(before)
   writeIfDifferent(file, `${rest}${rest === '' || rest.endsWith('\n') ? '' : '\n'}${line} ${mark}\n`)
   return [...said, `Added a line to ${file} that reads it.`]
@@ -59,12 +59,12 @@ function placeOf(shell: ShellName, env: Io['env']): Place {
     return { script: join(folderOf(env, 'XDG_CONFIG_HOME', '.config'), 'fish/completions/termaite.fish') }
   if (shell === 'zsh') return { script: join(data, 'zsh/site-functions/_termaite'), start }
   const script = join(data, 'bash-completion/completions/termaite')
-  // The package bash-completion finds the script by its folder, when Tab is pressed for the first time.
+  // The package bash-completion finds the script in its folder when Tab is first pressed.
   const isFound = /bash[_-]completion/.test(withoutOurs(readIfPresent(start!.file)))
   return isFound ? { script } : { script, start }
 }
 
-/** The start file of a shell that finds no script by itself, and the line in it. */
+/** The start file of a shell that does not find the script itself, and the line for it. */
 function startOf(shell: ShellName, env: Io['env']): Place['start'] {
   const data = folderOf(env, 'XDG_DATA_HOME', '.local/share')
   const read = (script: string) => `[ -r ${quotedWord(script)} ] && . ${quotedWord(script)}`
@@ -73,7 +73,7 @@ function startOf(shell: ShellName, env: Io['env']): Place['start'] {
   if (shell === 'zsh')
     return {
       file: join(env.ZDOTDIR && isAbsolute(env.ZDOTDIR) ? env.ZDOTDIR : homeOf(env), '.zshrc'),
-      // The script calls compdef, which is there once compinit has run.
+      // The script calls compdef, which exists once compinit has run.
       line: `(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i; }; ${read(join(data, 'zsh/site-functions/_termaite'))}`,
     }
   return undefined
@@ -105,7 +105,7 @@ function readIfPresent(file: string): string {
   }
 }
 
-/** Writes a file if it differs; a link to it and its permissions stay. Returns whether it was written. */
+/** Writes a file if its content differs; a link to it and its permissions are kept. Returns whether it was written. */
 function writeIfDifferent(path: string, text: string): boolean {
   try {
     const file = existsSync(path) ? realpathSync(path) : path

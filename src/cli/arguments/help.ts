@@ -5,7 +5,7 @@ import { usage } from './cli-command.ts'
 /** Help texts fit the narrowest common terminal. */
 const width = 80
 
-/** Makes the help of one command from its row. */
+/** Generates the help of one command from its row. */
 export function helpText(command: CliCommand, more = ''): string {
   const flags: Flags = { ...command.flags, help: { short: 'h', help: 'show this help' } }
   return [
@@ -41,7 +41,7 @@ const exitWords = Object.entries(exit)
   .map(([name, code]) => `${code} ${exitMeanings[name as keyof typeof exit].brief}`)
   .join(', ')
 
-/** Makes the part of the main help that lists the commands, the keys and the exit codes. */
+/** Generates the part of the main help that lists the commands, the keys and the exit codes. */
 export function overview(commands: readonly CliCommand[]): string {
   const chat =
     'Chat: opens in a terminal when there is no -p. Enter sends, Ctrl+J makes a new line, / and @ complete commands and files, Esc cancels the turn, Shift+Tab changes the leash, F1 lists the commands, /exit or Ctrl+D leaves.'

@@ -10,7 +10,7 @@ import { efforts } from '../../core/profile/effort.ts'
 import { priceKnowledge } from '../../settings/agent-prices.ts'
 import { workModes } from '../../settings/work-mode.ts'
 
-/** Limits on what a turn may spend. */
+/** The flags that limit how much a turn may spend. */
 export const limitFlags: Flags = {
   'max-cost': { value: 'usd', help: 'make no further model call once this much is spent' },
   'max-tokens': { value: 'n', help: 'make no further model call once this many tokens are spent' },
@@ -20,7 +20,7 @@ export const limitFlags: Flags = {
   },
 }
 
-/** The flags of a turn: of the chat, and of one turn with -p. */
+/** The flags of a turn: in the chat, and for one turn with -p. */
 export const turnFlags: Flags = {
   prompt: {
     short: 'p',
@@ -49,6 +49,12 @@ export const turnFlags: Flags = {
   think: { value: 'how', choices: thinkings, help: 'how agents think a request through before they act' },
   'think-calls': { value: 'n', help: 'how many extra calls thinking may make in a turn without asking (default 2)' },
   leash: { value: 'level', choices: leashes, help: 'how much an agent may do' },
+  model: {
+    short: 'm',
+    value: 'name',
+    once: true,
+    help: 'the model of the agent that -a names, or of the only agent that knows it, which then takes the first turn',
+  },
   effort: {
     value: 'level',
     choices: efforts,
@@ -79,7 +85,7 @@ export const turnFlags: Flags = {
   version: { short: 'v', help: 'print the version' },
 }
 
-/** The agent that the person named, checked; `auto` names none. */
+/** The agent that the person named, checked; undefined for `auto`. */
 export function chosenAgent(wanted: string | undefined, names: readonly string[]): { agent?: string } {
   if (wanted === undefined || wanted === '' || wanted === 'auto') return {}
   if (!names.includes(wanted)) throw new UsageError(`there is no agent "${wanted}"; configured: ${names.join(', ')}.`)
@@ -100,7 +106,7 @@ export function spendingIn(values: Parsed['values']): { cost?: number; tokens?: 
   return defined({ cost: numberIn(values, 'max-cost'), tokens: numberIn(values, 'max-tokens', { short: true }) })
 }
 
-/** A number of a flag; `short` ones may end in k or M, as in 500k. */
+/** The number in a flag; `short` ones may end in k or M, for example 500k. */
 function numberIn(values: Parsed['values'], name: string, { whole = false, short = false } = {}): number | undefined {
   const given = text(values[name])
   if (given === undefined) return undefined
@@ -113,7 +119,7 @@ function numberIn(values: Parsed['values'], name: string, { whole = false, short
   return short ? Math.round(number) : number
 }
 
-/** The limits that the flags set for this run; `agents` are those that may answer. */
+/** The limits that the flags set for this run; `agents` are the agents that may answer. */
 export function budgetIn(values: Parsed['values'], agents: readonly AgentSettings[]): Budget {
   const { cost, tokens } = spendingIn(values)
   const steps = numberIn(values, 'max-steps', { whole: true })
@@ -125,7 +131,7 @@ export function budgetIn(values: Parsed['values'], agents: readonly AgentSetting
     throw new UsageError(
       `--max-cost cannot be enforced, because the price of an answer of ${unknown.join(', ')} is not known. Use --max-tokens, or add -a and --only with an agent whose price is known.`,
     )
-  // A model on this machine costs nothing, and reports no cost.
+  // A model on this machine is free, and reports no cost.
   const free = agents.some((agent) => priceKnowledge(agent) === 'free')
   return free ? { ...held, spend: (usage) => held.spend({ ...usage, cost: usage.cost ?? 0 }) } : held
 }

@@ -29,11 +29,11 @@ import { exit } from '../../core/exit-codes.ts'
 
 type OpenedCrew = { io: Io; place: Place; settings: Settings; crews: Crews; open: OpenCrew; values: Parsed['values'] }
 
-/** Verbs for people, which are not offered to MCP clients as tools. */
+/** Verbs for people, which MCP clients do not get as tools. */
 const verbs: Record<string, (desk: OpenedCrew, words: readonly string[]) => Promise<number>> = {
   list,
   spawn,
-  // A question whose process died is asked again by the new keeper, so that one must run first.
+  // A question whose process died is asked again by a new keeper, so a keeper must run first.
   answer: async ({ io, place, open }, words) => (await ensureKeeper(io, place, open), answer(io, open.crew, words)),
   attach: ({ io, open }, words) => attach(io, open, words),
   watch,
@@ -65,8 +65,8 @@ export async function run(io: Io, { values, words: [verb = 'list', ...words] }: 
 }
 
 /**
- * Reports damaged crew files that were set aside, once each. Usually a keeper sets them aside, and nobody reads its messages; agents that
- * such a file named may still run.
+ * Reports each damaged crew file that was set aside, once. Usually a keeper sets them aside, and nobody reads its messages; agents named
+ * in such a file may still run.
  */
 async function tellBroken({ io, place, open: { parts } }: OpenedCrew): Promise<void> {
   const { store, workspace } = parts
@@ -97,7 +97,7 @@ async function far(io: Io, values: Parsed['values'], verb: string, words: readon
   return attachFar(io, hubPlace(io, settings, String(values.server)), { word, crew })
 }
 
-/** Runs the crew's agents in a process of its own, the keeper; `ensureKeeper` starts it. */
+/** Runs the crew's agents in a separate process, the keeper; `ensureKeeper` starts it. */
 async function keep({ io, place, crews, open }: OpenedCrew): Promise<number> {
   const { workspace } = open.crew
   const unnote = noteProcess(place.home, { process: 'keeper', project: place.cwd, about: workspace }, io.clock)
@@ -106,7 +106,7 @@ async function keep({ io, place, crews, open }: OpenedCrew): Promise<number> {
   return 0
 }
 
-/** Runs a verb that is also an MCP tool. The keeper process finishes what the tool started. */
+/** Runs a verb that is also an MCP tool. The keeper process finishes work that the tool started. */
 async function call(desk: OpenedCrew, verb: string, words: readonly string[]): Promise<number> {
   const { text, data } = await callTool(desk, verb, words)
   const { io, values } = desk
@@ -114,7 +114,7 @@ async function call(desk: OpenedCrew, verb: string, words: readonly string[]): P
   if (verb === 'artifact' && 'earlier' in data) return reportNoAnswer(desk, data)
   const answer = verb === 'artifact' ? String(data.output) : text
   print(io, values.json ? JSON.stringify(data) : answer)
-  // A script reads the answer alone from the output.
+  // A script only reads the answer itself from the output.
   if (verb === 'artifact' && data.fenced === false) say(io, `termaite: ${scrapedWords(nameOf(Number(data.slot)))}`)
   if (verb !== 'wait') return 0
   if (data.is_idle === true) return 0
@@ -124,7 +124,7 @@ async function call(desk: OpenedCrew, verb: string, words: readonly string[]): P
   return goesOn ? exit.later : exit.failed
 }
 
-/** Prints no answer if the last prompt has none: a script would mistake an earlier answer for it. */
+/** Prints no answer if the last prompt has none, because a script would mistake an earlier answer for it. */
 function reportNoAnswer({ io, values }: OpenedCrew, data: Record<string, unknown>): number {
   const { slot, ...answer } = data as Unanswered & { slot: number }
   const isLate = mayAnswer(answer)

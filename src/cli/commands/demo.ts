@@ -125,7 +125,7 @@ const inTerminal = {
 
 const reading = { leash: 'read', contextWindowTokens: 100_000 }
 
-/** The crew's keeper ends a moment after its last agent; this is how long to wait for it. */
+/** How long to wait for the crew's keeper, which exits a moment after its last agent. */
 const goneMs = 5_000
 
 async function untilGone(mark: string, { clock }: Io): Promise<void> {

@@ -4,17 +4,16 @@ import type { Io } from '../../core/io.ts'
 import type { Parsed } from '../arguments/cli-command.ts'
 import { bytes, list, table } from '../../base/text/table.ts'
 import { localTime } from '../../base/time/local-time.ts'
-import { print, say, UsageError, voiceOf } from '../../core/io.ts'
+import { print, say, voiceOf } from '../../core/io.ts'
 import { confirm } from '../../questions/terminal-questions.ts'
-import { allProfiles } from '../../profiles/all.ts'
 import { fileStore } from '../../store/files/file-store.ts'
 import { openIndex } from '../../store/index/conversation-index.ts'
 import { placeOf } from '../../home/place.ts'
 import { copyPast, findPast, undoImport } from '../../people/import/import.ts'
-import { hasPast } from '../../people/import/session-files.ts'
+import { importableClis, importNotes, isImportable, undoneWords } from '../../people/import/import-words.ts'
 
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
-  const chosen = chosenProfiles(words)
+  const chosen = importableClis(words)
   const place = placeOf(io)
   const store = fileStore(place.home, voiceOf(io))
   if (values.undo) return undo(io, { store, place }, chosen, values.yes === true)
@@ -28,17 +27,9 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   }
 }
 
-function chosenProfiles(words: readonly string[]): PastProfile[] {
-  const known = allProfiles().filter(hasPast)
-  const names = known.map(({ name }) => name)
-  const strange = words.find((word) => !names.includes(word))
-  if (strange !== undefined) throw new UsageError(`import: found "${strange}", allowed: ${names.join(', ')}.`)
-  return words.length === 0 ? known : known.filter(({ name }) => words.includes(name))
-}
-
 async function bring(world: ImportWorld, io: Io, chosen: PastProfile[], values: Parsed['values']): Promise<number> {
   const found = await findPast(world, chosen)
-  const wanted = found.flatMap(({ sessions }) => sessions.filter(isWanted))
+  const wanted = found.flatMap(({ sessions }) => sessions.filter(isImportable))
   const dry = values['dry-run'] === true
   if (values.json && dry) {
     print(io, JSON.stringify(found.map(asJson)))
@@ -74,8 +65,6 @@ async function bring(world: ImportWorld, io: Io, chosen: PastProfile[], values: 
   return 0
 }
 
-const isWanted = ({ standing }: FoundSession) => standing === 'new' || standing === 'grown'
-
 const sum = (sessions: readonly FoundSession[], of: (session: FoundSession) => number) =>
   sessions.reduce((total, session) => total + of(session), 0)
 
@@ -96,9 +85,9 @@ function showFound(io: Io, { place }: ImportWorld, found: readonly FoundSessions
         ...there.map(({ profile, sessions }) => cells(profile, sessions)),
       ]),
     )
-  for (const { profile, sessions, own, faults } of found) {
-    for (const note of notes(profile, sessions, own)) say(io, note)
-    for (const fault of faults) say(io, `termaite: could not read ${fault}`)
+  for (const cli of found) {
+    for (const note of importNotes(cli)) say(io, note)
+    for (const fault of cli.faults) say(io, `termaite: could not read ${fault}`)
   }
 }
 
@@ -115,30 +104,6 @@ function cells({ title }: PastProfile, sessions: readonly FoundSession[]): strin
     localTime(Math.min(...sessions.map(({ from }) => from))),
     localTime(Math.max(...sessions.map(({ to }) => to))),
   ]
-}
-
-/** Sentences about things that the table leaves out: sessions that are left out, and lines of their files that could not be read. */
-function notes({ title }: PastProfile, sessions: readonly FoundSession[], own: number): string[] {
-  const unread = sessions.map((session) => session.unread)
-  const broken = unread.reduce((total, { broken: more }) => total + more, 0)
-  const long = unread.reduce((total, { long: more }) => total + more, 0)
-  const cut = unread.filter((one) => one.cut).length
-  const ours = sum(sessions, (session) => session.ours)
-  const continued = sessions.filter(({ standing }) => standing === 'continued').length
-  return [
-    own > 0
-      ? `${title}: ${own} more ${own === 1 ? 'session is' : 'sessions are'} termaite’s own and not imported.`
-      : '',
-    ours > 0
-      ? `${title}: ${ours} ${ours === 1 ? 'turn of these sessions is' : 'turns of these sessions are'} termaite’s own and left out.`
-      : '',
-    continued > 0
-      ? `${title}: ${continued} ${continued === 1 ? 'session was' : 'sessions were'} continued in termaite and not imported again.`
-      : '',
-    broken > 0 ? `${title}: ${broken} ${broken === 1 ? 'line is' : 'lines are'} damaged and left out.` : '',
-    long > 0 ? `${title}: ${long} ${long === 1 ? 'line is' : 'lines are'} longer than 32 MB and left out.` : '',
-    cut > 0 ? `${title}: of ${cut} ${cut === 1 ? 'file' : 'files'} only the first 256 MB are read.` : '',
-  ].filter((note) => note !== '')
 }
 
 const asJson = ({ profile, sessions, own, faults }: FoundSessions) => ({
@@ -162,7 +127,7 @@ async function undo(
     say(io, 'Nothing was removed.')
     return 1
   }
-  const { removed, continued } = await undoImport(
+  const undone = await undoImport(
     world,
     chosen.map(({ name }) => name),
   )
@@ -172,13 +137,8 @@ async function undo(
   } finally {
     await index.close()
   }
-  print(io, `Removed ${removed} imported ${removed === 1 ? 'session' : 'sessions'}.`)
-  if (continued > 0)
-    say(
-      io,
-      continued === 1
-        ? '1 session that you continued stays, as a session of termaite.'
-        : `${continued} sessions that you continued stay, as sessions of termaite.`,
-    )
+  const [removed, ...stays] = undoneWords(undone)
+  print(io, removed!)
+  for (const words of stays) say(io, words)
   return 0
 }

@@ -15,7 +15,7 @@ import { oneLine } from '../../base/text/table.ts'
 
 /** Lets an agent read the project and write AGENTS.md, after a yes. */
 export async function run(io: Io, { values }: Parsed): Promise<number> {
-  // Whether somebody can be asked is checked first, because the agent works for minutes before it asks.
+  // First checks whether somebody can be asked, because the agent works for minutes before it asks.
   if (!values.yes && (io.piped || !io.in.isTTY))
     throw new UsageError(
       'init asks before it writes, and there is no terminal to ask in. Add --yes to write without asking.',
@@ -51,7 +51,7 @@ export function initLine(event: Event): InitLine | undefined {
     case 'end': {
       const { outcome } = event
       if (!outcome.ok) return { how: 'error', text: outcome.failure.message }
-      // The document was shown before the yes, and a note names its file.
+      // The document was shown before the person agreed, and a note names its file.
       return outcome.text.startsWith('# ') ? undefined : { how: 'note', text: outcome.text }
     }
     default:

@@ -29,25 +29,29 @@ import { attachedPrompt } from '../../turn/attachments/attached-prompt.ts'
 import { prepareTurn } from '../../turn/turn-preparation.ts'
 import { shellWord } from '../../base/text/shell-word.ts'
 import { readSettings } from '../../settings/settings.ts'
+import { agentForModel } from '../../settings/agent-settings.ts'
 import { oneLine } from '../../base/text/table.ts'
 import { isNote } from '../../core/talk/command.ts'
 import { inMode } from '../../settings/work-mode.ts'
 import { chosenAgent, allowedCalls, budgetIn, flag, list, text } from '../arguments/turn-flags.ts'
 
-/** Runs one turn without a screen, or the chat when stdin and stdout are terminals. */
+/** Runs one turn without a screen, or the chat if stdin and stdout are terminals. */
 export async function run(io: Io, { values, words }: Parsed, program: Program): Promise<number> {
   const asked = await readRun(io, values)
   return isChat(io, values) ? runChat(io, asked, values, words) : runOneTurn(io, asked, { values, words }, program)
 }
 
-/** A run as the flags and the settings want it. */
+/** A run as requested by the flags and the settings. */
 type AskedRun = Awaited<ReturnType<typeof readRun>>
 
 async function readRun(io: Io, values: Parsed['values']) {
   refuseConflicts(values)
   const place = values.continue ? placeOf(io, latestProject(io)) : placeOf(io, text(values.cwd))
   if (values.continue) say(io, `Continuing in ${place.root}`)
+  const named = text(values.agent) ?? io.env.TERMAITE_AGENT
+  const model = text(values.model)
   const overrides = {
+    ...(model === undefined ? {} : { model: { name: model, agent: named } }),
     env: io.env,
     ...flag('rotation', values.rotation),
     ...flag('leash', values.leash),
@@ -62,7 +66,7 @@ async function readRun(io: Io, values: Parsed['values']) {
   const own = withFallback(settings, await fallbackNative(settings, mode, { io, place }))
   const agents = enabledAgents(inMode(own, mode))
   const names = agents.map(({ name }) => name)
-  const wanted = text(values.agent) ?? io.env.TERMAITE_AGENT
+  const wanted = model === undefined ? named : agentForModel(own.agents, model, named).name
   const only = values.only === true
   if (only) refuseOnly(values, chosenAgent(wanted, names).agent)
   const schema = await readSchema(io, values)
@@ -96,7 +100,7 @@ async function readSchema(io: Io, values: Parsed['values']) {
   return readOutputSchema(path, io.cwd)
 }
 
-/** The wishes for the conversation and its turns; `agents` are those whose prices a limit on the cost needs. */
+/** The options for the conversation and its turns; `agents` are those whose prices a limit on the cost needs. */
 function wishesOf(values: Parsed['values'], mode: WorkMode, agents: Parameters<typeof budgetIn>[1]) {
   if (values.fork === true && (values.new === true || values.ephemeral === true))
     throw new UsageError(
@@ -145,7 +149,7 @@ async function runOneTurn(io: Io, asked: AskedRun, { values, words }: Parsed, pr
   for (const warning of app.warnings) say(io, `termaite: ${warning}`)
   const { prompt, files, terms } = await wholePrompt(app, typed, schema?.instruction, program)
   const exclusive = values.exclusive === true
-  // The snapshot is taken while the history is read. An exclusive turn takes it only after the turns before it are over.
+  // The snapshot is taken while the history is read. An exclusive turn only takes it after the earlier turns are over.
   const snapshots = exclusive ? undefined : openTurnSnapshots(app, prompt)
   // Our own agent may answer without starting any process.
   if (!actsByOurTools(app)) readyWatchdog(io.env)
@@ -179,7 +183,7 @@ async function runOneTurn(io: Io, asked: AskedRun, { values, words }: Parsed, pr
   })
 }
 
-/** The prompt with everything that it names, what was piped in, and the `instruction` for the form of the answer. */
+/** The prompt with everything that it mentions, the piped text, and the `instruction` about the form of the answer. */
 async function wholePrompt(app: App, { typed, piped }: TypedPrompt, instruction: string | undefined, program: Program) {
   const { io } = app
   if (isNote(typed.trim()))
@@ -203,7 +207,7 @@ async function wholePrompt(app: App, { typed, piped }: TypedPrompt, instruction:
   return { prompt: instruction === undefined ? asked : `${asked}\n\n${instruction}`, files, terms: command?.terms }
 }
 
-/** Prints each event to stderr as it comes, for --debug. */
+/** Prints each event to stderr as it arrives, for --debug. */
 async function* traceEvents(io: Io, events: AsyncIterable<Event>, border: Border): AsyncGenerator<Event> {
   const began = io.clock.elapsed()
   for await (const event of events) {
@@ -223,7 +227,7 @@ async function commandPromptIn(app: App, given: string, program: Program): Promi
   const { headlessCommand, promptNotice } = await import('../../desk/slash/headless-command.ts')
   const tell = (words: string) => say(io, `termaite: ${words}`)
   const found = await headlessCommand(app, name, args, { ask: personAt(io), signal: io.signal, say: tell })
-  // A folder such as /tmp is a path, and a name with a colon may be a prompt of an MCP server, which is looked for later.
+  // A folder such as /tmp is a path, and a name with a colon may be a prompt of an MCP server, which is looked up later.
   if (!found && !name.includes(':') && !existsSync(`/${name}`)) {
     const inShell = (await program.commands()).map((command) => command.name)
     tell(await promptNotice(app, name, inShell))
@@ -231,7 +235,7 @@ async function commandPromptIn(app: App, given: string, program: Program): Promi
   return found
 }
 
-/** The prompt as it was given, and the text that was piped in beside it. */
+/** The given prompt, and the text that was piped in with it. */
 type TypedPrompt = { typed: string; piped?: string }
 
 async function typedPrompt(io: Io, given: string | undefined): Promise<TypedPrompt> {
@@ -261,7 +265,7 @@ const promptOf = (words: readonly string[]) => (words.length > 0 ? { prompt: wor
 
 const patienceMs = 3_000
 
-/** Reads all of stdin. With `patient` false a silent pipe is given up after 3 s, since it may never be closed. */
+/** Reads all of stdin. If `patient` is false, gives up on a silent pipe after 3 s, since it may never be closed. */
 export async function readStdin(io: Io, patient: boolean): Promise<string | undefined> {
   const chunks: Buffer[] = []
   const heard = new AbortController()

@@ -11,8 +11,8 @@ import { unfinishedTurns } from '../../turn/unfinished-turns.ts'
 import { oneLine, table } from '../../base/text/table.ts'
 
 /**
- * Lists the turns that run now, the processes of ours that run for long (chats, hubs, agents and servers), and agents in terminals that
- * none of these looks after.
+ * Lists the running turns, our long-running processes (chats, hubs, agents and servers), and agents in terminals that none of these
+ * manages.
  */
 export async function run(io: Io, { values }: Parsed): Promise<number> {
   const turns = await unfinishedTurns(io)

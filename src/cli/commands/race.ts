@@ -27,13 +27,13 @@ const says = {
   undo: undoWords,
 }
 
-/** Lets several agents work on one request at once. The comparison goes to stdout, all else to stderr. */
+/** Gives several agents the same request at once. The comparison goes to stdout, everything else to stderr. */
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const place = placeOf(io, text(values.cwd))
   const settings = await readSettings({ home: place.home, project: place.root }, { env: io.env })
   for (const warning of settings.warnings) say(io, `termaite: ${warning}`)
   const agents = namesIn(text(values.agent))
-  // With -a the words are always a request, whatever they begin with.
+  // With -a the words are always a request, whatever their beginning.
   if (agents.length === 0 && words.length <= 2 && (words[0] === 'show' || words[0] === 'choose')) {
     const app = await openApp(io, place, settings, { budget: budgetIn({}, []) })
     for (const warning of app.warnings) say(io, `termaite: ${warning}`)
@@ -111,12 +111,12 @@ function asPlainText(reply: string, race: Race | undefined): string {
   return race && reply.startsWith(markdown!) ? `${raceTable(race)}${reply.slice(markdown!.length)}` : reply
 }
 
-/** A race as a program reads it. */
+/** A race in the form for programs. */
 function resultsOf({ request, before, racers, judge, winner, chosen }: Race) {
   return defined({ request, before, racers, judge, winner, chosen })
 }
 
-/** The progress line for an event: notes, the racers' calls, and how each of them ended. `agents`: the agent of each role. */
+/** The progress line for an event: notes, the racers' calls, and how each racer ended. `agents`: the agent of each role. */
 function progress(event: Event, agents: Map<string, string>): string | undefined {
   if (event.type === 'note') return event.text
   if (event.type !== 'inner') return undefined

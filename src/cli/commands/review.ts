@@ -16,7 +16,7 @@ import { enabledAgents, noAgentWords } from '../../settings/enabled-agents.ts'
 import { readSettings } from '../../settings/settings.ts'
 import { chosenAgent, budgetIn, text } from '../arguments/turn-flags.ts'
 
-/** Lets an agent review changes. Findings go to stdout, all else to stderr; a finding of severity high is exit code 1. */
+/** Has an agent review changes. Findings go to stdout, everything else to stderr; a finding of severity high is exit code 1. */
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const place = placeOf(io, text(values.cwd))
   const settings = await readSettings({ home: place.home, project: place.root }, { env: io.env })

@@ -36,7 +36,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   try {
     const unended = await endKilled(io, store, place.home).then(() => undefined, messageOf)
     await index.catchUp()
-    // A history that cannot be written is still read; one that cannot be read has said so already.
+    // If a history cannot be written, it is still read; an unreadable one was already reported.
     if (unended !== undefined) say(io, `termaite: ${unended}`)
     const [verb = 'list', id, ...rest] = words
     switch (verb) {
@@ -59,7 +59,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
         const project = projectOf(session, store, place)
         if (session.cli !== undefined) return await takeOver(asked, session, session.cli, { project, store, place })
         const doc = await project.doc.update((now) => {
-          // The coordinator has its own conversations, and its own current one.
+          // The coordinator has separate conversations, with its own current one.
           const line = now.sessions[session.id]?.mode ?? 'current'
           return { ...withSession(now, session), [line]: session.id }
         })

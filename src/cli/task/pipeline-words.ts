@@ -60,7 +60,7 @@ export function pipelineWords(pipeline: Pipeline, state: PipelineState, now: num
 
 /** The question of a pipeline whose budget is spent, and how to answer it. */
 export function questionLines(name: string, asks: NonNullable<Pipeline['asks']>): string[] {
-  const text = `The pipeline ${name} has ${asks.passed}. Tasks at work go on; no further one begins. How should it go on?`
+  const text = `The pipeline ${name} has ${asks.passed}. Running tasks continue; no further one begins. What should happen next?`
   const typed = /^[\w.-]+$/.test(name) ? name : JSON.stringify(name)
   return agentQuestionLines({ id: name, text, options: pipelineOptions(asks), at: asks.at }, typed)
 }

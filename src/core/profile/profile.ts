@@ -62,10 +62,20 @@ type EffortFacts = {
   acp?: true
 }
 
+/** How a person chooses the model of a CLI. */
+export type ModelFacts = {
+  /** Model names that the CLI takes, for a list to choose from; it takes others too. */
+  names: readonly string[]
+  /** The command of the CLI that lists its models; left out if it has none. */
+  list?: string
+}
+
 /** How a CLI speaks the Agent Client Protocol. */
 export type AcpFacts = {
   /** Returns the command that speaks ACP on stdin and stdout, for one of the `leashes`. */
   command(seat: { leash: Leash; model?: string }): string
+  /** Whether `command` takes no model: a request in the open session chooses it. */
+  choosesInSession?: true
   /** The meaning of each leash over ACP, as text. Leaves out leashes that the CLI cannot enforce. */
   leashes: Partial<Record<Leash, string>>
   /** The ACP session mode for each leash; left out if the CLI asks by default. */
@@ -247,6 +257,8 @@ export interface Profile {
   reaches?(folders: readonly string[]): string
   /** How the CLI speaks ACP, if it does. Over ACP it can ask before it acts, so ACP is preferred to `command`. */
   acp?: AcpFacts
+  /** How the CLI's model is chosen; left out if `command` takes no model. */
+  models?: ModelFacts
   /** How the CLI's reasoning effort is set; left out if it has no option for it. */
   effort?: EffortFacts
   /** Whether the dialect reports the cost of each answer. */

@@ -2,13 +2,13 @@ import type { Meaning, Option, Question } from './question.ts'
 import { defined } from '../../base/defined.ts'
 
 /**
- * The keys of every card that asks for a yes and whose options have no numbers of their own. A person learns them once. The key of an
- * answer that a card does not offer stays unused; all other options have the keys from 4 on. A card on which no option is a yes or a no
- * is a list to choose from, and its options are numbered in their order. A CLI that numbers the answers of its dialog keeps its numbers:
- * a person who reads the dialog in the terminal and answers it elsewhere must not answer something else.
+ * The order of the answers on every card that asks for a yes; other options come after them. Numbers run from 1 without gaps, so a number
+ * does not say what its answer means: the words, the line of what a yes covers, and the colour do. A CLI that numbers the answers of its
+ * dialog keeps its numbers: a person who reads the dialog in the terminal and answers it elsewhere must not answer something else.
  */
-export const consentKeys: Readonly<Record<Meaning, number>> = { once: 1, always: 2, no: 3 }
-const firstOtherKey = 4
+const meanings = ['once', 'always', 'no'] as const satisfies readonly Meaning[]
+/** The order without a yes for once: key 1 never gives a yes that lasts to a person who presses it out of habit. */
+const cautious = ['no', 'always'] as const satisfies readonly Meaning[]
 
 /** The answers of one card. */
 type ConsentOptions = Partial<Record<Meaning, Option | undefined>> & {
@@ -18,7 +18,7 @@ type ConsentOptions = Partial<Record<Meaning, Option | undefined>> & {
 
 /** The options of a card that asks for a yes, in the order of their keys. */
 export function consentOptions({ others = [], ...answers }: ConsentOptions): Option[] {
-  const known = (Object.keys(consentKeys) as Meaning[]).flatMap((means) => {
+  const known = (answers.once ? meanings : cautious).flatMap((means) => {
     const option = answers[means]
     return option ? [{ ...option, means }] : []
   })
@@ -27,7 +27,7 @@ export function consentOptions({ others = [], ...answers }: ConsentOptions): Opt
 
 /**
  * The options of another program's menu as those of a card. Options that the program numbers keep their order, and every one that lasts or
- * refuses has that meaning; otherwise the first option of each meaning gets the key of that meaning.
+ * refuses has that meaning; otherwise the first option of each meaning comes first, as on our own cards.
  */
 export function translatedOptions(options: readonly Option[], meaningOf: (option: Option) => Meaning | undefined) {
   const first = (means: Meaning) => options.find((option) => meaningOf(option) === means)
@@ -51,10 +51,16 @@ const allowance: Readonly<Record<Meaning, string>> = {
 
 /**
  * Describes what an answer with a number of another program allows. Those numbers follow no order of danger, so every face
- * shows this text beside the label. Our own cards say it by their labels and their fixed keys: undefined.
+ * shows this text beside the label. Our own cards say it by their labels and by what a yes covers: undefined.
  */
 export function allowanceWords({ key, means }: Option): string | undefined {
   return key === undefined || means === undefined ? undefined : allowance[means]
+}
+
+/** Describes what an answer allows and covers, beside its label; undefined if the label says everything. */
+export function effectWords(option: Option): string | undefined {
+  const words = [allowanceWords(option), option.grants && `covers: ${option.grants}`].filter(Boolean)
+  return words.length > 0 ? words.join('; ') : undefined
 }
 
 /** Whether the program that asks shows a number with each option. */
@@ -62,10 +68,7 @@ const isNumbered = (options: readonly Option[]) => options.every(({ key }) => ke
 
 /** The key of each option, in the order of the options. */
 export function optionKeys(options: readonly Option[]): number[] {
-  if (isNumbered(options)) return options.map(({ key }) => key!)
-  if (options.every(({ means }) => means === undefined)) return options.map((_, at) => at + 1)
-  let next = firstOtherKey
-  return options.map(({ means }) => (means === undefined ? next++ : consentKeys[means]))
+  return isNumbered(options) ? options.map(({ key }) => key!) : options.map((_, at) => at + 1)
 }
 
 /** The option that a key picks. */
@@ -96,10 +99,14 @@ export function escapeOf({ about, options, escape, unanswered: says }: Question)
   return option ? { picks: [option.id], says: option.label } : { says: says ?? unanswered[about] }
 }
 
-/** The option that Enter picks at first. A folder is never trusted by a key that was meant for something else: there it is the no. */
+/**
+ * The option that Enter picks at first: the first yes, unless the question or another program's dialog says otherwise. A folder is never
+ * trusted by a key that was meant for something else: there it is the no.
+ */
 export function enterOf({ about, options, enter }: Question): Option | undefined {
   const no = about === 'trust' ? options.find(({ means }) => means === 'no') : undefined
-  return no ?? options.find(({ id }) => id === enter) ?? options[0]
+  const yes = isNumbered(options) ? undefined : options.find(({ means }) => means !== 'no')
+  return no ?? options.find(({ id }) => id === enter) ?? yes ?? options[0]
 }
 
 /**
@@ -173,9 +180,9 @@ export function optionLines(question: Pick<Question, 'options' | 'marked' | 'ent
   const marked = suggestedPicks(question) ?? question.marked ?? []
   const keys = optionKeys(options)
   return options.map((option, at) => {
-    const { id, label, grants } = option
-    const says = [allowanceWords(option), grants && `covers: ${grants}`].filter(Boolean).join('; ')
-    return `  ${keys[at]} ${label}${says && ` (${says})`}${marked.includes(id) ? ' (suggested)' : ''}`
+    const { id, label } = option
+    const says = effectWords(option)
+    return `  ${keys[at]} ${label}${says === undefined ? '' : ` (${says})`}${marked.includes(id) ? ' (suggested)' : ''}`
   })
 }
 

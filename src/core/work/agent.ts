@@ -81,6 +81,11 @@ export interface Agent {
    * passes the questions of its dialogs on to the person.
    */
   start?(signal: AbortSignal, ask?: Ask): Promise<Failure | undefined>
+  /**
+   * Starts what the next turn will need, under the very terms that the turn will have, and sends no prompt. Left out if nothing can wait for
+   * a turn. Never rejects: a turn that finds nothing prepared starts it itself, and says what went wrong.
+   */
+  prepare?(next: ForeseenTurn): Promise<void>
   turn(turn: Turn): AsyncIterable<Event>
   /** Stops the agent and every process that it started. */
   close(): Promise<void>
@@ -145,6 +150,9 @@ export interface Turn {
   /** The mark of a prompt that was already pasted: the agent only watches for its answer. */
   sent?: string
 }
+
+/** The facts that are known of a turn before its prompt. */
+export type ForeseenTurn = Pick<Turn, 'cwd' | 'leash' | 'history' | 'clock' | 'attended'>
 
 /**
  * Limits of an agent beside its leash: `writes` and `runs` are false if it gets no tool for that, and `scope` names the files and

@@ -15,11 +15,11 @@ import { messageOf } from '../../base/error-message.ts'
 import { homeOf, placeOf } from '../../home/place.ts'
 import { readSettings } from '../../settings/settings.ts'
 
-/** A keeper stays this long when every slot is idle, so that the next prompt need not start another keeper. */
+/** How long a keeper stays when every slot is idle, so that the next prompt need not start another keeper. */
 const lingerMs = 3_000
 const lookMs = 500
 
-/** Runs the agents of a crew until none needs a keeper any more, or until this process is stopped. */
+/** Runs the agents of a crew until none needs a keeper, or until this process is stopped. */
 export async function keepCrew(io: Io, crews: Crews, workspace: string): Promise<void> {
   const { keeper, crew, parts } = crews.of(workspace)
   const isOurs = ({ owner }: Slot) => owner === undefined || owner === parts.owner || !parts.alive(owner)
@@ -46,19 +46,19 @@ function whileStoreFails(error: unknown): false {
 /** How long a running keeper may take to notice a slot. */
 const takenMs = 1_500
 
-/** How long a new keeper may take to take over its slots. */
+/** How long a new keeper may take to take its slots. */
 const startMs = 15_000
 
 /**
- * Makes sure that every slot at work has a keeper. A new keeper is a process of its own, which belongs to no shell and
- * ends by itself; a keeper that is there already, an MCP server for instance, is enough.
+ * Makes sure that every working slot has a keeper. A new keeper is an independent process, which belongs to no shell and ends by itself;
+ * an existing keeper, for example an MCP server, is enough.
  */
 export async function ensureKeeper(io: Io, place: Place, { crew, parts }: OpenCrew): Promise<void> {
   const { alive, store, clock, workspace } = parts
   const isKept = ({ owner }: Slot) => owner !== undefined && alive(owner)
   const lone = (slots: readonly Slot[]) => slots.filter((slot) => isLiving(slot) && needsKeeper(slot) && !isKept(slot))
   const ledger = new SlotLedger(store, workspace, clock)
-  /** A turn under way whose terminal is gone: the slot still says that it is busy, until the next keeper closes it. */
+  /** A running turn whose terminal is closed: the slot still says that it is busy, until the next keeper ends the turn. */
   const isLost = async ({ flight, terminal }: Slot) =>
     flight?.taken === true && terminal !== undefined && !(await parts.find(terminal.id).catch(() => undefined))
   const untilTaken = async (ms: number) => {
@@ -74,7 +74,7 @@ export async function ensureKeeper(io: Io, place: Place, { crew, parts }: OpenCr
   }
   const slots = await crew.slots()
   if (lone(slots).length === 0) return
-  // A keeper of other slots of this crew notices the new ones, and takes them.
+  // A keeper of other slots of this crew notices the new slots, and takes them.
   if (slots.some(isKept) && (await untilTaken(takenMs)).length === 0) return
   const trouble = startKeeper(io, place, workspace)
   const left = await untilTaken(startMs)

@@ -6,14 +6,14 @@ import { localTime } from '../../base/time/local-time.ts'
 import { isEntry } from '../../core/talk/entry.ts'
 import { questionWords } from '../tools/slot-view.ts'
 
-/** Reads a slot's conversation, the oldest entry first. */
+/** Reads a slot's conversation, oldest entry first. */
 export async function entriesOf(crew: Crew, id: number): Promise<Entry[]> {
   const entries: Entry[] = []
   for await (const { item } of crew.log(id).back()) if (isEntry(item)) entries.push(item)
   return entries.reverse()
 }
 
-/** Writes a slot's conversation for a person to read; questions in it are the agent's. */
+/** Formats a slot's conversation for a person; questions in it are the agent's. */
 export function logWords(entries: readonly Entry[], agent: string): string {
   const asked = new Map(entries.flatMap((entry) => (entry.type === 'question' ? [[entry.ask, entry.question]] : [])))
   return entries

@@ -25,7 +25,9 @@ import { enabledAgents, leashOf, windowOf } from '../../settings/enabled-agents.
 import { terminalsFolder } from './crew-terminals.ts'
 import { termaite } from '../../profiles/termaite.ts'
 
-/** Lists the agents that can be spawned: those of the settings that have a screen, and every installed CLI that runs in a terminal. */
+/**
+ * Lists the agents that can be spawned: the agents in the settings that have a screen, and every installed CLI that runs in a terminal.
+ */
 export function spawnable(settings: Settings, at: Pick<Io, 'env' | 'cwd'>): AgentSettings[] {
   const configured = enabledAgents(settings).filter(hasScreen)
   const names = new Set(settings.agents.map(({ name }) => name))
@@ -33,11 +35,11 @@ export function spawnable(settings: Settings, at: Pick<Io, 'env' | 'cwd'>): Agen
   return [...configured, ...bare.map(({ name }) => ({ name, kind: 'screen' as const, profile: name }))]
 }
 
-/** Whether an agent runs in a terminal. A command for a pipe does not: it would read its prompt to an end that never comes. */
+/** Whether an agent runs in a terminal. A command for a pipe does not: it would wait forever for the end of its prompt. */
 function hasScreen(agent: AgentSettings): boolean {
   if (agent.kind === 'native' || profileOf(agent)?.screen !== undefined) return true
   const { kind, command, idle_pattern, busy_pattern, ready_pattern, response_fence, spawn_mode } = agent
-  // A setting that is only for terminals shows that the command is meant for one.
+  // A setting that only applies to terminals shows that the command is meant for one.
   const forTerminals = [idle_pattern, busy_pattern, ready_pattern, response_fence, spawn_mode].some(
     (setting) => setting !== undefined,
   )
@@ -58,7 +60,7 @@ const noScreen = (name: string) =>
   `${name} has no screen that termaite can drive, so it cannot be an agent of a crew. Give it "kind": "screen" and an interactive "command" in the settings, or choose another agent.`
 
 /**
- * `record` keeps the answers to the agents' dialogs, unless the caller does that. `counted`: the tokens of their turns are kept in the
+ * `record` stores the answers to the agents' dialogs, unless the caller does that. `counted`: the tokens of their turns are stored in the
  * project's log.
  */
 export type CrewRosterOptions = {
@@ -66,13 +68,13 @@ export type CrewRosterOptions = {
   counted?: boolean
   metaInstruction?: string
   record?: AnswerRecord
-  /** The MCP server of the turn, the folders with its files, and the text about its tools that an agent gets. */
+  /** The MCP server of the turn, the folders with its files, and the text that tells an agent about its tools. */
   lent?: { lend: Lend; folders(): string[]; told?(): string | undefined }
   /** Folders that the person added to the project. */
   added?: readonly string[]
 }
 
-/** Opens every agent in a terminal, whatever its kind: a headless command is replaced by the interactive command of its profile. */
+/** Opens every agent in a terminal, whatever its kind: a headless command is replaced by the interactive command from its profile. */
 export function crewRoster(
   io: Io,
   settings: Settings,
@@ -85,11 +87,11 @@ export function crewRoster(
     names: () => [...agents.keys()],
     open(name, seat) {
       const named = agents.get(name)
-      // Our own agent has walls around its commands, except on the leash all.
+      // Our own agent has walls around its commands, except with the leash `all`.
       const agent = named && seat.within !== undefined && named.kind !== 'native' ? { ...named, wall: true } : named
       if (!agent)
         throw new Error(
-          `the process that runs this crew does not know ${name}: it is not in the settings, or was added later. End that process (termaite ps shows it) and spawn ${name} again`,
+          `the process that runs this crew does not know ${name}: it is not in the settings, or was added later. Stop that process (termaite ps shows it) and spawn ${name} again`,
         )
       const leash = leashOf(settings, agent, seat)
       const mode = seat.terminal?.mode ?? agent.spawn_mode ?? settings.terminals.spawn_mode
@@ -122,7 +124,7 @@ export function crewRoster(
 }
 
 /**
- * Gives an agent the project of the walled agent that started it; the project of the agent that started this process is given to no other
+ * Sets the project of the walled agent that started this agent. The project of the agent that started this process is passed to no other
  * agent.
  */
 function heldWithin(spec: ScreenSpec, within: string | undefined): ScreenSpec {
@@ -162,7 +164,7 @@ export function specOf(agent: AgentSettings, settings: Settings): ScreenSpec {
   }
 }
 
-/** A command that a person wrote for a terminal runs as it is; a command for a pipe only if the profile has no interactive one. */
+/** A command that a person wrote for a terminal runs unchanged; a command for a pipe runs only if the profile has no interactive one. */
 function commandOf(agent: AgentSettings, profile: Profile | undefined) {
   if (agent.kind === 'native' || agent.command === undefined) return {}
   if (agent.kind !== 'screen' && profile?.screen) return {}
@@ -179,7 +181,7 @@ function patternOf(source: string): RegExp {
   }
 }
 
-/** The profile of our own agent in a terminal: our chat, started as this program was. */
+/** The profile of our own agent in a terminal: our chat, started in the same way as this program. */
 export function ownProfile(agent: AgentSettings, program: Program): Profile {
   return termaite(program.map(shellWord).join(' '), agent.name, vendorOf(agent) ?? 'unknown')
 }

@@ -12,14 +12,14 @@ import { peers, serveTurns } from '../../wire/peer/peers.ts'
 import { readdirSync, statSync } from 'node:fs'
 import { livingSlots } from './crew-workspaces.ts'
 
-/** The folder of our home with the files by which terminals are found again. */
+/** The folder of our home with the files that help find terminals again. */
 export const terminalsFolder = (home: string) => join(home, 'terminals')
 
 /** The terminals of a run; the host is opened when the first terminal is needed. */
 export type Terminals = {
   host(): Promise<TerminalHost>
   find(id: string): Promise<Terminal | undefined>
-  /** Whether programs in the terminals go on when this process ends; true while no terminal is open. */
+  /** Whether programs in the terminals continue when this process ends; true while no terminal is open. */
   outlives(): boolean
   close(): Promise<void>
 }
@@ -27,11 +27,11 @@ export type Terminals = {
 type TerminalOptions = {
   /** Whether other processes may see and type into terminals that live inside this process. */
   lends: boolean
-  /** Whether the programs in the terminals are stopped with this process, even if it is killed. */
+  /** Whether the programs in the terminals are stopped with this process, even if the process is killed. */
   bound?: boolean
   /** Whether to look for terminals inside other processes even if this process itself uses tmux. */
   everywhere?: boolean
-  /** Called with the reason when the preferred kind of terminal cannot be used. */
+  /** Called with the reason if the preferred kind of terminal cannot be used. */
   warn?(words: string): void
 }
 
@@ -84,7 +84,7 @@ function usualHome(): string | undefined {
   }
 }
 
-/** Lets the person's other processes see and type into the terminals of this process. */
+/** Lets other processes of the person see and type into the terminals of this process. */
 function lendTerminals(home: string, host: TerminalHost, clock: Clock): { close(): Promise<void> } {
   const turns = new RunningTurns()
   turns.lend((id) => host.find(id))
@@ -112,12 +112,12 @@ function terminalsElsewhere(home: string, clock: Clock) {
   }
 }
 
-/** Files that are younger may belong to a terminal that is just being opened. */
+/** Newer files may belong to a terminal that is just being opened. */
 const freshMs = 3_600_000
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Looks up old terminals that no slot has: the host removes what it kept of those that are gone. */
+/** Finds old terminals without a slot, and has the host remove the leftovers of those that are closed. */
 export async function sweepTerminals(
   { home, folder }: { home: string; folder: string },
   host: Pick<TerminalHost, 'find'>,
@@ -130,7 +130,7 @@ export async function sweepTerminals(
   for (const id of old) if (!used.has(id) && !signal.aborted) await host.find(id).catch(() => undefined)
 }
 
-/** The ids of the terminals that have files in a folder, or of those whose files are older than a time. */
+/** The ids of the terminals that have files in a folder, or only of those whose files are older than a time. */
 export function terminalIds(folder: string, before = Infinity): string[] {
   try {
     return readdirSync(folder).filter((name) => uuid.test(name) && statSync(join(folder, name)).mtimeMs < before)

@@ -9,7 +9,7 @@ import { isHere, ownerPid } from '../../base/process/owner.ts'
 import { namesIn } from '../../base/files/files.ts'
 import { knownProjects } from '../../home/projects.ts'
 
-/** Lists the workspaces of a home that ever had a crew. */
+/** Lists the workspaces of a home that have ever had a crew. */
 function workspacesOf(home: string): string[] {
   try {
     return readdirSync(join(home, 'crew'), { withFileTypes: true })
@@ -44,7 +44,7 @@ function crewsOf(home: string, clock: Clock): Promise<LivingSlot[]>[] {
   })
 }
 
-/** The names of the files of a crew that were damaged and set aside. */
+/** The names of a crew's damaged files, which were set aside. */
 export function brokenFiles(home: string, workspace: string): string[] {
   return namesIn(join(home, 'crew', workspace))
     .filter((name) => name.endsWith('.broken'))

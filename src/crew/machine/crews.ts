@@ -48,7 +48,7 @@ export type Crews = {
   of(workspace?: string): OpenCrew
   desk: CrewDesk
   tools: Tool[]
-  /** Detaches from the agents that outlive this process, and ends the others. */
+  /** Detaches from the agents that outlive this process, and stops the others. */
   close(): Promise<void>
 }
 
@@ -141,7 +141,7 @@ export function worktreeParts(
   return { root, home, slug, env: withoutModelKeys(io.env, namedKeys({ agents })), trusted, setup }
 }
 
-/** The last rows that the shell's commands read of each slot: there, every command is a process of its own. */
+/** The last rows that shell commands read from each slot. They are stored, because every shell command is a separate process. */
 function storedLastRows(store: Store, workspace: string): LastRows {
   const doc = store.doc<Record<string, string[]>>(`crew/${workspace}/seen`, {})
   return {
@@ -152,7 +152,7 @@ function storedLastRows(store: Store, workspace: string): LastRows {
   }
 }
 
-/** Sends a notice of each question that an agent of the crew asks, until the signal aborts. */
+/** Sends a notice about each question that an agent of the crew asks, until the signal aborts. */
 async function noticeAsks(
   io: Io,
   { cwd, root, home }: Place,
@@ -170,7 +170,7 @@ async function noticeAsks(
         if (told.has(ask)) continue
         told.add(ask)
         const text = `slot ${id}: ${question.text} (termaite crew answer ${id})`
-        // A notice never rejects, and the next question does not wait for it.
+        // Sending never rejects, and the next question does not wait for it.
         void notify({ event: 'asking', agent, workspace: root, text })
       }
 }
@@ -178,17 +178,17 @@ async function noticeAsks(
 /** One agent of a crew, as `termaite crew attach` names it. */
 type ShownSlot = { workspace: string; id: number; cwd: string }
 
-/** The command line that shows a slot in a desktop window: our command replaces `{command}` in the setting, or follows the setting. */
+/** The command line that shows a slot in a desktop window: our command replaces `{command}` in the setting, or is appended to it. */
 function windowCommand(setting: string, { workspace, id, cwd }: ShownSlot, program: Program): string {
   const attach = [...program, 'crew', 'attach', String(id), `--workspace=${workspace}`, `--cwd=${cwd}`]
   const command = attach.map(shellWord).join(' ')
   return setting.includes('{command}') ? setting.replaceAll('{command}', command) : `${setting} ${command}`
 }
 
-/** How long a window's command may take to fail and still be reported. */
+/** Within this time, a failure of a window's command is still reported. */
 const startMs = 2_000
 
-/** Opens a desktop window on a slot's terminal. The window is the person's: it outlives this process. */
+/** Opens a desktop window for a slot's terminal. The window belongs to the person and outlives this process. */
 function openDesktopWindow(io: Io, line: string, warn: (words: string) => void): void {
   const child = spawn('/bin/sh', ['-c', line], {
     env: withoutModelKeys(withoutProject(io.env)),

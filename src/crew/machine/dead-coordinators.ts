@@ -9,12 +9,12 @@ import { worktreesOf } from '../../worktrees/slot-worktrees.ts'
 import { terminalsOf } from './crew-terminals.ts'
 import { worktreeParts } from './crews.ts'
 
-/** The turns of coordinators that are at work on this machine; the entry of one whose process died stays until its workers are stopped. */
+/** The coordinators that are working on this machine; the entry of one whose process died stays until its workers are stopped. */
 type AtWork = Record<string, { project: string; workspace: string; owner: string }>
 
 const atWork = (store: Pick<Store, 'doc'>) => store.doc<AtWork>('crew/coordinators', {})
 
-/** Notes that a coordinator is at work, before it has workers; returns what takes the note back. */
+/** Notes that a coordinator is working, before it has workers; returns a function that removes the note. */
 export async function noteCoordinator(
   store: Pick<Store, 'doc'>,
   turn: string,
@@ -27,8 +27,8 @@ export async function noteCoordinator(
 }
 
 /**
- * Closes the worker slots of this project whose coordinator's process has died. The watchdog has killed their programs by then; each slot
- * keeps what its worker had done, so that no list shows it as running.
+ * Closes this project's worker slots whose coordinator's process has died. The watchdog has killed their programs by then; each slot
+ * keeps the worker's results so far, so that no list shows it as running.
  */
 export async function endWorkersOfDead(
   store: Store,

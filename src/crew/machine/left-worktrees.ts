@@ -16,8 +16,8 @@ import { sessionStates } from './supervised-session.ts'
 import { voiceOf } from '../../core/io.ts'
 
 /**
- * Removes the worktrees of supervised agents that were killed, unless one holds work that is on no branch, a task that
- * `--resume` would continue, or a CLI that still runs. Returns the paths that are gone.
+ * Removes the worktrees of supervised agents that were killed, unless a worktree has work that is on no branch, a task that `--resume`
+ * would continue, or a CLI that still runs. Returns the paths that were removed.
  */
 export async function sweepLeftWorktrees(io: Io, place: Place, settings: Settings): Promise<string[]> {
   const store = fileStore(place.home, voiceOf(io))
@@ -26,9 +26,9 @@ export async function sweepLeftWorktrees(io: Io, place: Place, settings: Setting
   const gone: string[] = []
   for (const { owner, worktree, flight, terminal } of sessionStates(place.root)) {
     if (!worktree || flight || !existsSync(worktree.path) || (owner !== '' && isAlive(owner))) continue
-    // A CLI in tmux outlives the process that supervised it, and `--resume` goes on with it in its worktree.
+    // A CLI in tmux outlives the process that supervised it, and `--resume` continues it in its worktree.
     if (await runsIn(terminal)) continue
-    // Agents can write the file of a session: only a worktree of ours is removed, and only its own branch with it.
+    // Agents can write the file of a session, so only a worktree of ours is removed, together with only its own branch.
     const { path, branch } = worktree
     if (!isWithin(join(place.home, 'worktrees'), path) || branch !== `termaite/${basename(path)}`) continue
     const why = await worktreeWorkspace(io, place.root, worktree, worktrees)
@@ -39,7 +39,7 @@ export async function sweepLeftWorktrees(io: Io, place: Place, settings: Setting
   return gone
 }
 
-/** Whether any process of a terminal lives. */
+/** Whether any process of a terminal is alive. */
 async function runsIn(terminal: string): Promise<boolean> {
   const own = await Promise.all((await processTable()).map(({ pid }) => carries(pid, markOf(terminal))))
   return own.includes(true)

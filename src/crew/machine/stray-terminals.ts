@@ -13,7 +13,7 @@ import { sessionStates } from './supervised-session.ts'
 import { terminalIds, terminalsFolder, terminalsOf } from './crew-terminals.ts'
 import { slotsOfHome } from './crew-workspaces.ts'
 
-/** An agent's terminal that keeps running although no process of ours looks after it. */
+/** An agent's terminal that keeps running although none of our processes manages it. */
 export type LoneTerminal = {
   /** The name by which `termaite stop` stops the terminal. */
   terminal: string
@@ -21,23 +21,23 @@ export type LoneTerminal = {
   title?: string
   /** The command that shows the terminal. */
   show?: string
-  /** The slot of a crew or the session of a supervised agent that may take over this terminal again; a stray terminal has neither. */
+  /** The slot of a crew or the session of a supervised agent that may take this terminal again; a stray terminal has neither. */
   of: 'slot' | 'session' | 'nobody'
 }
 
 const nameOf = (id: string) => `terminal:${id.slice(0, 8)}`
 
-/** Lists the living terminals that belong to no slot of a crew and to no running process; none of them is a slot's. */
+/** Lists the living terminals that belong to no slot of a crew and to no running process. */
 export async function loneTerminals(io: Pick<Io, 'env' | 'clock'>): Promise<LoneTerminal[]> {
   return eachLone(io, ({ of }) => of !== 'slot', describeTerminal)
 }
 
-/** Lists all living terminals, those of a crew's slots too. */
+/** Lists all living terminals, including those of slots. */
 export async function livingTerminals(io: Pick<Io, 'env' | 'clock'>): Promise<LoneTerminal[]> {
   return eachLone(io, () => true, describeTerminal)
 }
 
-/** Stops the stray terminals that `wanted` picks, with every process in them, and returns those that were stopped. */
+/** Stops the stray terminals that `wanted` selects, with every process in them, and returns them. */
 export async function endTerminals(
   io: Pick<Io, 'env' | 'clock'>,
   wanted: (lone: Pick<LoneTerminal, 'terminal' | 'of'>) => boolean,
@@ -85,7 +85,7 @@ async function eachLone<T>(
   return used
 }
 
-/** Whether a terminal goes on without the process that opened it. */
+/** Whether a terminal stays open without the process that opened it. */
 function isLasting(folder: string, id: string): boolean {
   const place = new TerminalFiles(folder, id).place()
   return place !== undefined && place.bound !== true
@@ -95,7 +95,7 @@ function openedAt(folder: string, id: string): number {
   return statSync(join(folder, id, 'place'), { throwIfNoEntry: false })?.mtimeMs ?? 0
 }
 
-/** Describes the stray terminals for a person: which agent is in each, how to see it and how to stop it. */
+/** Describes the stray terminals for a person: which agent is in each, how to show it and how to stop it. */
 export function loneTable(terminals: readonly LoneTerminal[]): string {
   return table([
     ['TERMINAL', 'SINCE', 'AGENT', 'END IT WITH', 'SEE IT WITH'],
@@ -109,7 +109,7 @@ export function loneTable(terminals: readonly LoneTerminal[]): string {
   ])
 }
 
-/** How many agents run in terminals that nothing takes over again; undefined if no agent does. */
+/** How many agents run in terminals that nothing will take again; undefined if no agent does. */
 export function strayWords(terminals: readonly Pick<LoneTerminal, 'of'>[]): string | undefined {
   const count = terminals.filter(({ of }) => of === 'nobody').length
   if (count === 0) return undefined

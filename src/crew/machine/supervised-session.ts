@@ -11,7 +11,7 @@ import { valueFault } from '../../base/option-value.ts'
 import { shortHash } from '../../base/hash.ts'
 import { isMissing, makeFolderHere, namesIn, replaceFile } from '../../base/files/files.ts'
 
-/** Everything that another run needs to go on with a supervised agent. */
+/** Everything that another run needs to continue a supervised agent. */
 export type SupervisedSessionState = Spent & {
   id: string
   agent: string
@@ -29,7 +29,7 @@ export type SupervisedSessionState = Spent & {
   /** Whether the agent works in the project itself, as the person asked. */
   here?: boolean
   worktree?: Worktree
-  /** The prompt that was on its way to the CLI: its mark in the terminal is derived from the id `turn`. */
+  /** The prompt that was on its way to the CLI; its mark in the terminal is derived from the id `turn`. */
   flight?: { turn: string; prompt: string; ticket?: string }
   /** The process that supervises the agent. */
   owner: string
@@ -39,7 +39,7 @@ const ownFolder = '.termaite'
 export const sessionsIn = (root: string) => join(root, ownFolder, 'sessions')
 export const logsIn = (root: string) => join(root, ownFolder, 'logs')
 
-/** The state of one supervised agent, written whole into its workspace at each change. */
+/** The state of one supervised agent, written to its workspace as a whole at each change. */
 export class SupervisedSession {
   readonly folder: string
   /** Called once when the state can no longer be written. */
@@ -66,7 +66,10 @@ export class SupervisedSession {
     return defined({ tokens, cost, priced })
   }
 
-  /** Keeps a change. An agent at work is not stopped by a full disk or a moved project: the state stays in memory, and is written with the next change. */
+  /**
+   * Stores a change. A full disk or a moved project does not stop a working agent: the state stays in memory, and is written with the
+   * next change.
+   */
   keep(part: Partial<SupervisedSessionState>): void {
     try {
       this.#write(part)
@@ -75,7 +78,7 @@ export class SupervisedSession {
       const why = isMissing(error) ? 'the folder is gone' : (systemErrorWords(error) ?? messageOf(error))
       if (!this.#isUnwritten)
         this.warn(
-          `the session cannot be saved in ${this.folder}: ${why}. ${this.#state.agent} goes on, and saving is tried again; until then --resume would go on from an older state.`,
+          `the session cannot be saved in ${this.folder}: ${why}. ${this.#state.agent} continues, and termaite tries again to save; until then --resume would continue from an older state.`,
         )
       this.#isUnwritten = true
     }
@@ -88,20 +91,20 @@ export class SupervisedSession {
   }
 }
 
-/** Keeps our files out of the project's git; a .gitignore that is there already is left as it is. */
+/** Keeps our files out of the project's git; an existing .gitignore is not changed. */
 function ignore(folder: string): void {
   const file = join(folder, '.gitignore')
   if (!existsSync(file)) writeFileSync(file, 'sessions/\nlogs/\n.gitignore\n')
 }
 
-/** The name of a slot of a crew at the hub. Crews of several projects work at one hub, and each has a slot 1. */
+/** The name of a slot of a crew at the hub. Crews of several projects work with one hub, and each has a slot 1. */
 export function slotNameAtHub(agent: string, slot: number, root: string): string {
   return `${agent}-slot-${slot}-${shortHash(root).slice(-4)}`
 }
 
 type FoundSession = { state?: SupervisedSessionState; warnings: string[] }
 
-/** Finds the newest session of a workspace, or of one agent in it. Files that cannot be used are named in warnings. */
+/** Finds the newest session of a workspace, or of one agent in it. Files that cannot be used are reported as warnings. */
 export function latestSession(root: string, agent: string | undefined, tracked: ReadonlySet<string>): FoundSession {
   const warnings: string[] = []
   const found = namesIn(sessionsIn(root))
@@ -129,7 +132,7 @@ export function sessionStates(root: string): SupervisedSessionState[] {
     .flatMap((id) => readState(join(sessionsIn(root), id, 'session.json')) ?? [])
 }
 
-/** Whether this value is missing, or is an object whose fields `texts` are strings. */
+/** Whether a value is missing, or is an object whose fields in `needed` are strings and whose fields in `more` are strings or missing. */
 function hasTexts(part: unknown, needed: readonly string[], more: readonly string[]): boolean {
   if (part === undefined) return true
   if (!isPlainObject(part)) return false
@@ -139,12 +142,15 @@ function hasTexts(part: unknown, needed: readonly string[], more: readonly strin
 
 const texts = ['id', 'agent', 'workflow', 'timestamp'] as const
 
-/** Reads a session file; its keys become words of command lines, so they must not look like flags. A file of an older version may lack values that can be made again. */
+/**
+ * Parses a session file. Its keys become arguments of command lines, so they must not look like flags. A file of an older version may
+ * lack values that can be computed again.
+ */
 function readState(file: string): SupervisedSessionState | undefined {
   try {
     const found = JSON.parse(readFileSync(file, 'utf8')) as Partial<SupervisedSessionState> | null
     const id = file.split('/').at(-2)!
-    // The agent can write this file, and the name decides for which agent a key to the hub is made.
+    // The agent can write this file, and the name decides for which agent the hub makes a key.
     const hubId = `${found?.agent}-${id.slice(-6)}`
     const state = { id, terminal: crypto.randomUUID(), ...found, hubId }
     if (texts.some((key) => typeof state[key] !== 'string') || Number.isNaN(Date.parse(state.timestamp!)))

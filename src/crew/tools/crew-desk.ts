@@ -20,15 +20,15 @@ export type CrewDesk = {
   /** Whether a person uses the tools: a leash that a person names overrides the settings. */
   person?: boolean
   /**
-   * The project of the walled agent that uses the tools. Its process is started outside the wall with this folder and the leash
-   * of the seat, so the limits do not depend on the agent's own word.
+   * The project of the walled agent that uses the tools. The tools' process is started outside the wall with this folder and the leash of
+   * the seat, so the limits do not depend on the agent's own word.
    */
   within?: string
-  /** Every agent that can be spawned, with what it is for. */
+  /** Every agent that can be spawned, with its description. */
   agents(): readonly { name: string; description?: string }[]
 }
 
-/** Refuses a walled agent that would use another one which may do more: one outside the wall, or one on a looser leash. */
+/** Refuses a walled agent that wants to use another agent with more rights: one outside the wall, or one on a looser leash. */
 export function refuseBeyond({ within, leash }: CrewDesk, slot: Slot, act: 'prompt' | 'stop'): void {
   if (within === undefined || (slot.within !== undefined && tighter(slot.leash, leash) === slot.leash)) return
   const why =
@@ -42,10 +42,10 @@ export const workspace = optional(about('The crew to use. Default: the crew of t
 export const slot = integer(1)
 export const seconds = number(0)
 
-/** Gives the `run` of a tool the type of input that its `parse` returns. */
+/** Gives the `run` of a tool the input type that its `parse` returns. */
 export const crewTool = <I>(tool: Tool<I>): Tool => tool
 
-/** The moment at which a wait ends: after the wanted time, or when the caller gives up, which is `short`. */
+/** When a wait ends: after the wanted time, or, if that is `short`, when the caller gives up. */
 export function deadline(clock: Clock, seconds: number, until: number): { at: number; short: boolean } {
   const wanted = clock.elapsed() + seconds * 1000
   return { at: Math.min(wanted, until), short: until < wanted }

@@ -8,7 +8,7 @@ import { sendToAgent } from './send-to-agent.ts'
 import { spawnAgent } from './spawn-agent.ts'
 import { waitForIdle } from './wait-for-idle.ts'
 
-/** The tools of a model that coordinates a crew: published over MCP, and handed to the native agent. */
+/** The tools of a model that coordinates a crew, published over MCP and given to the native agent. */
 export function crewTools(desk: CrewDesk): Tool[] {
   return [spawnAgent, sendToAgent, readFromAgent, waitForIdle, listAgents, killAgent, getArtifact].map((tool) =>
     tool(desk),

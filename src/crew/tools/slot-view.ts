@@ -10,7 +10,7 @@ export const stateSchema: Schema = { type: 'string', enum: slotStates }
 export const textSchema: Schema = { type: 'string' }
 export const flagSchema: Schema = { type: 'boolean' }
 
-/** The schema of an object; the fields in `needed` are always there. */
+/** The schema of an object; the fields in `needed` are always present. */
 export function objectOf(properties: Record<string, Schema>, needed = Object.keys(properties)): Schema {
   return { type: 'object', properties, required: needed, additionalProperties: false }
 }
@@ -25,17 +25,17 @@ export const questionSchema = objectOf(
   ['about', 'text', 'options'],
 )
 
-/** A question as a coordinating model sees it, which cannot answer it. */
+/** A question in the form for a coordinating model, which cannot answer it. */
 export function questionView({ about, text, shows, options }: Question) {
   return defined({ about, text, shows, options: options.map(({ id, label }) => ({ id, label })) })
 }
 
-/** A question on one line, what is dangerous first, because a list cuts long lines. */
+/** A question on one line, with its dangerous parts first, because a list cuts long lines. */
 export function questionWords(question: Pick<Question, 'text' | 'shows'>): string {
   return [...dangersIn(question).map((words) => `! ${words}`), askedWords(question)].join(' · ')
 }
 
-/** A question on one line, with the command, file or text it is about: nobody should agree to something unseen. */
+/** A question on one line, together with the command, file or text: nobody should agree to something unseen. */
 export function askedWords({ text, shows = [] }: Pick<Question, 'text' | 'shows'>): string {
   const about = shows.map((one) =>
     one.type === 'command' ? `$ ${one.command}` : one.type === 'diff' ? one.path : one.text,

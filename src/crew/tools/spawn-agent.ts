@@ -63,7 +63,7 @@ export function spawnAgent(desk: CrewDesk): Tool {
         task: wishes.task && (desk.person ? wishes.task : plainPrompt(wishes.task)),
         cwd,
         within: desk.within,
-        // The slot outlives this process: another one that takes it up must not read a looser leash from it.
+        // The slot outlives this process: another process that takes the slot must not read a looser leash from it.
         leash: tighter(wishes.leash ?? desk.leash, desk.leash),
         allowed: desk.person && desk.within === undefined ? wishes.leash : undefined,
         model: wishes.model,

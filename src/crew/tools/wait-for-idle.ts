@@ -43,7 +43,7 @@ const needed = ['slot', 'is_idle', 'state', 'by', 'output']
 
 const output = objectOf({ ...one, retry: flagSchema, slots: { type: 'array', items: objectOf(one, needed) } }, needed)
 
-/** How often a waiting client gets the message that the wait goes on. */
+/** How often a waiting client is notified that the wait continues. */
 const progressMs = 5_000
 
 export function waitForIdle(desk: CrewDesk): Tool {
@@ -80,7 +80,8 @@ export function waitForIdle(desk: CrewDesk): Tool {
 }
 
 /**
- * The index of the slot that decided a wait: one that asks a question, else one that is done (for `any`) or one that is not (for `all`).
+ * The index of the slot that decides a wait: one that asks a question, otherwise one that is done (for `any`) or one that is not (for
+ * `all`).
  */
 function decisiveOf(waited: readonly Waited[], mode: 'any' | 'all'): number {
   const asks = waited.findIndex(({ slot }) => slot?.state === 'asking')
@@ -114,7 +115,7 @@ function waitedWords(one: Awaited<ReturnType<typeof waitedView>>): string {
   return [head, asks, one.output].filter((part) => part !== undefined && part !== '').join('\n')
 }
 
-/** Reports the states of the slots to the client while it waits: clients give up on a silent call. */
+/** Reports the states of the slots to the client during the wait, because clients give up on a silent call. */
 async function showingLife<T>(
   desk: CrewDesk,
   { progress, signal }: ToolCall,

@@ -3,7 +3,7 @@ import { truncateToWidth, visibleWidth, wrapTextWithAnsi } from '@earendil-works
 import { elapsed } from '../../chat/style/numbers.ts'
 import { fitToWidth } from '../../chat/style/widgets.ts'
 
-/** One agent of the crew as the watch shows it. */
+/** One agent of the crew, as the watch shows it. */
 export type WatchedSlot = {
   id: number
   agent: string
@@ -13,7 +13,7 @@ export type WatchedSlot = {
   prompt: string
   /** The reason for the state, or the question that waits for a person. */
   note?: string
-  /** The dangerous parts of what the agent's question would allow. */
+  /** The dangerous parts of the action in the agent's question. */
   dangers?: readonly string[]
   /** The last rows of the agent's terminal. */
   rows: readonly string[]
@@ -22,7 +22,7 @@ export type WatchedSlot = {
 export type WatchView = {
   workspace: string
   slots: readonly WatchedSlot[]
-  /** Trouble that a person should know of, such as a keeper that has stopped. */
+  /** A problem that the person should know about, such as a keeper that has stopped. */
   trouble?: string
   selected: number | undefined
   zoomed: boolean
@@ -30,12 +30,12 @@ export type WatchView = {
 
 type WatchSize = { columns: number; rows: number }
 
-/** A tile is at least this wide and high; tiles that do not fit are scrolled to. */
+/** The least width and height of a tile; tiles that do not fit are reached by scrolling. */
 const leastWidth = 38
 const leastHeight = 5
 /** A wider tile would be mostly empty. */
 const mostWidth = 120
-/** With this height a tile shows enough of its terminal, and no more columns are made. */
+/** A tile of this height shows enough of its terminal, so no more columns are made. */
 const goodHeight = 8
 
 const marks: Record<WatchedSlot['state'], string> = {
@@ -71,7 +71,7 @@ function headLine(view: WatchView, { columns, rows }: WatchSize, theme: Theme): 
   return fitToWidth(`${theme.strong(theme.accent('Crew'))} ${workspace} · ${facts.join(' · ')}`, columns)
 }
 
-/** Says which tiles are in sight if not all of them fit. */
+/** Says which tiles are visible if not all of them fit. */
 function hiddenWords(view: WatchView, area: WatchSize): string[] {
   const { slots } = view
   const { across, height, first } = layoutOf(view, area)
@@ -108,7 +108,7 @@ function bodyLines(view: WatchView, area: WatchSize, theme: Theme, now: number):
 
 type WatchLayout = { across: number; height: number; first: number }
 
-/** How many tiles are side by side, how high each is, and the first band that is shown, so that the selected tile is in sight. */
+/** How many tiles are side by side, how high each is, and the first visible band, so that the selected tile is visible. */
 export function layoutOf({ slots, selected }: WatchView, { columns, rows }: WatchSize): WatchLayout {
   const most = Math.max(1, Math.min(slots.length, Math.floor(columns / leastWidth)))
   const heightWith = (across: number) => Math.floor(rows / Math.ceil(slots.length / across))
@@ -126,7 +126,7 @@ export function layoutOf({ slots, selected }: WatchView, { columns, rows }: Watc
   return { across, height: Math.max(1, height), first: Math.max(0, at - bands + 1) }
 }
 
-/** The columns of a tile; the columns that are left over go to the first ones. */
+/** The width of a tile in columns; left-over columns go to the first tiles. */
 const widthOf = (columns: number, across: number, at: number) =>
   Math.floor(columns / across) + (at < columns % across ? 1 : 0)
 
@@ -139,7 +139,7 @@ function tile(slot: WatchedSlot, { columns, rows }: WatchSize, { theme, now, cho
   const mark = chosen ? theme.chosen(` ${id} `) : `${id}`
   const title = `${mark} ${theme.speaker(agent)(agent)} ${paint(`${marks[state]} ${state}`)} ${time}`
   const inside = Math.max(1, columns - boxSides)
-  // One agent alone has room for every word of its question; among others each part has one row.
+  // A single agent has room for the whole text of its question; several agents have one row for each part.
   const rowsOf = (text: string) => (whole ? wrapTextWithAnsi(text, inside) : [fitToWidth(text, inside)])
   const said = [
     ...(prompt === '' ? [] : [theme.quiet(fitToWidth(`› ${prompt}`, inside))]),
@@ -156,10 +156,10 @@ function tile(slot: WatchedSlot, { columns, rows }: WatchSize, { theme, now, cho
   return boxed(cut, columns, chosen ? theme.accent : theme.quiet, title).slice(0, rows)
 }
 
-/** The columns that the sides of a tile take. */
+/** How many columns the sides of a tile take. */
 const boxSides = 4
 
-/** Lines in a frame of exactly `width` columns, because tiles are side by side; the title is in its upper edge. */
+/** Draws lines in a frame of exactly `width` columns, because tiles are side by side; the title is in the upper edge. */
 function boxed(lines: readonly string[], width: number, paint: Paint, title: string): string[] {
   const inside = Math.max(1, width - boxSides)
   const label = width > 10 ? ` ${truncateToWidth(title, width - 6, '…')} ` : ''

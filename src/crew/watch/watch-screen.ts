@@ -15,18 +15,18 @@ type WatchIo = {
   signal: AbortSignal
 }
 
-/** The content of the watch: a crew as it is now. */
+/** The content of the watch: a crew in its present state. */
 export type WatchedCrew = { workspace: string; slots: readonly WatchedSlot[]; trouble?: string }
 
-/** The crew that is watched. Looking never rejects: trouble is part of what is seen. */
+/** The crew that is watched. `look` never rejects: a problem is part of its result. */
 export interface CrewSource {
-  /** `rows`: how many of the last rows of each terminal are wanted. */
+  /** `rows`: how many of the last rows of each terminal to read. */
   look(rows: number): Promise<WatchedCrew>
-  /** Shows one terminal in the person's own until they leave it; returns what to tell them afterwards. */
+  /** Shows one terminal in the person's own until they leave it; returns a message for them. */
   attach(slot: number): Promise<string | undefined>
 }
 
-/** How often the crew is looked at. */
+/** How often the crew is read. */
 const lookMs = 500
 
 const askBackground = '\u001b]11;?\u001b\\'
@@ -44,11 +44,11 @@ class Watch {
   #selected: number | undefined
   #zoomed = false
   #told: string | undefined
-  /** The lines on the person's screen, so that only changed ones are written. */
+  /** The present lines of the person's screen, so that only changed lines are written. */
   #shown: string[] = []
   #over = new AbortController()
   #wake = new AbortController()
-  /** Set while another terminal has the person's screen. */
+  /** Set while another terminal is shown on the person's screen. */
   #away = false
   #giveBack: (() => void) | undefined
 
@@ -100,7 +100,7 @@ class Watch {
     return crew && { ...crew, trouble: this.#told ?? crew.trouble, selected: this.#selected, zoomed: this.#zoomed }
   }
 
-  /** Writes the lines that changed, in one update that a terminal shows as a whole. */
+  /** Writes the changed lines in one update that a terminal shows as a whole. */
   #draw(all: boolean): void {
     const view = this.#view()
     if (!view || this.#away || this.#over.signal.aborted) return
@@ -206,7 +206,7 @@ const sequences: Readonly<Record<string, string>> = {
   h: 'Left',
 }
 
-/** Splits what a terminal sent into keys; sequences of other keys are left out. */
+/** Splits a terminal's input into keys; sequences of other keys are dropped. */
 export function keysIn(text: string): string[] {
   const parts = text.match(/\u001b(?:\[[0-?]*[ -/]*[@-~]|O.)?|[^\u001b]/gu) ?? []
   return parts.flatMap((part) => sequences[part] ?? (part.startsWith('\u001b') ? [] : [part]))

@@ -19,7 +19,7 @@ import { allOf, CrewError, isGone } from '../slot.ts'
 import { endedEnvelope, keepEnvelope, readEnvelope, workerState } from '../worker-turn.ts'
 import { roleTable, slotOf, usualMinutes, usualSteps, workerId, workerPrompt } from '../worker.ts'
 
-/** The work that a coordinator wants a worker to do. */
+/** A coordinator's request for a worker. */
 export type WorkerWish = {
   name: string
   description: string
@@ -29,7 +29,7 @@ export type WorkerWish = {
   model?: string
   where?: WorkerSite
   scope?: readonly string[]
-  /** Whether the worker gets a copy of the project although it needs none. */
+  /** Whether the worker gets a copy of the project even if it does not need one. */
   worktree?: boolean
   steps?: number
   minutes?: number
@@ -46,18 +46,18 @@ export type BoardParts = {
   leash: Leash
   /** The PATH of this process. */
   path?: string
-  /** The agent of a worker for which the coordinator names none. */
+  /** The agent for a worker if the coordinator names none. */
   agentFor(role: Role): string
-  /** Whether an agent can be limited to the files that it may change; such an agent also counts its steps. */
+  /** Whether termaite can limit an agent to the files that it may change; such an agent also counts its steps. */
   holdsScope(agent: string, where: WorkerSite): boolean
-  /** The site of an agent for which the coordinator names none, and a whole sentence that says why an agent cannot work at a site. */
+  /** The site for an agent if the coordinator names none, and a whole sentence that says why an agent cannot work at a site. */
   usualSite(agent: string): WorkerSite
   siteFault(agent: string, where: WorkerSite): string | undefined
   /** Why no copy of the project can be made here, as the end of a sentence. */
   noCopies?: string
-  /** The model that the settings give an agent. */
+  /** The model that the settings specify for an agent. */
   modelOf(agent: string): string | undefined
-  /** Brings changes into the project that stayed in the copy of a worker. */
+  /** Joins changes that stayed in a worker's copy into the project. */
   merge(slot: number, paths: readonly string[] | undefined, signal: AbortSignal): Promise<string>
   /** Shows each worker as soon as it is spawned. */
   seen?(slot: WorkerSlot, event: Event): void
@@ -67,7 +67,7 @@ export type BoardParts = {
   budget?: Pick<TreeBudget, 'refuses' | 'sent' | 'amounts'>
 }
 
-/** A worker as its coordinator sees it. */
+/** A worker in the form for its coordinator. */
 export type WorkerView = {
   id: string
   slot: WorkerSlot
@@ -75,7 +75,7 @@ export type WorkerView = {
   over: boolean
   /** Whether the coordinator has read the worker's envelope. */
   heard: boolean
-  /** Whether the worker was sent in a turn whose process died, so that this turn answers for it. */
+  /** Whether a turn whose process died sent the worker, so that this turn answers for it. */
   lost: boolean
 }
 
@@ -88,8 +88,8 @@ const viewOf = (slot: WorkerSlot): WorkerView => ({
 })
 
 /**
- * The workers of one coordinator's turn. A worker is a slot of the crew: the board adds what the coordinator must answer for,
- * which is that no two workers change the same files, and that every worker is heard.
+ * The workers of one coordinator's turn. A worker is a slot of the crew; the board adds the coordinator's duties: that no two workers
+ * change the same files, and that the results of every worker are read.
  */
 export class WorkerBoard {
   #parts: BoardParts
@@ -98,12 +98,12 @@ export class WorkerBoard {
     this.#parts = parts
   }
 
-  /** The workers of this turn, and those that it took over from a turn whose process died, in the order in which they were spawned. */
+  /** The workers of this turn, and those taken over from a turn whose process died, in the order in which they were spawned. */
   async all(): Promise<WorkerView[]> {
     return (await this.#known()).filter(({ slot }) => slot.worker.turn === this.#parts.turn)
   }
 
-  /** The workers of a cancelled turn before this one whose envelopes nobody has read. */
+  /** The workers of the cancelled turn before this one whose envelopes nobody has read. */
   async earlier(): Promise<WorkerView[]> {
     return (await this.#known()).filter(({ slot, heard }) => slot.worker.closed === 'cancelled' && !heard)
   }
@@ -119,7 +119,7 @@ export class WorkerBoard {
     return slots.flatMap((slot) => (slot.worker ? [viewOf({ ...slot, worker: slot.worker })] : []))
   }
 
-  /** The workers of this turn now, and again after each change. */
+  /** The present workers of this turn, and again after each change. */
   async *watch(signal: AbortSignal): AsyncGenerator<WorkerView[]> {
     for await (const _ of this.#parts.ledger.watch(signal)) yield await this.all()
   }
@@ -129,12 +129,12 @@ export class WorkerBoard {
     return this.#parts.crew.terminal(slot)
   }
 
-  /** The part of its budget that the turn has used. */
+  /** How much of its budget the turn has used. */
   get budget(): ReturnType<TreeBudget['amounts']> | undefined {
     return this.#parts.budget?.amounts()
   }
 
-  /** Finds a worker of this turn, or of an earlier one of the conversation. */
+  /** Finds a worker of this turn, or of an earlier turn of the conversation. */
   async find(id: string): Promise<WorkerView> {
     const known = await this.#known()
     const slot = slotOf(id)
@@ -192,8 +192,8 @@ export class WorkerBoard {
       model: model ?? modelOf(agent),
       steps: isHeld ? steps : undefined,
     })
-    // The leash also limits a role that may not write to reading, unless it runs commands in a copy whose changes stay behind. A wall
-    // enforces a scope, and the leash `all` has no wall; nothing that is done in a copy needs more than the project's files.
+    // The leash also limits a role that may not write to reading, unless the role runs commands in a copy whose changes are discarded. A
+    // wall enforces a scope, and the leash `all` has no wall; work in a copy needs no more than the project's files.
     const bounded = scope.length > 0 || apart !== undefined
     const reads = !writes(role) && !(roleTable[role].runsInCopy && !isHeld && apart !== undefined)
     const own = reads ? 'read' : bounded ? tighter(leash, 'edit') : leash
@@ -201,8 +201,8 @@ export class WorkerBoard {
   }
 
   /**
-   * Decides whether a worker needs a copy of the project: one worker at most changes files of the project itself, and only one whose scope
-   * is enforced.
+   * Decides whether a worker needs a copy of the project: at most one worker changes files of the project itself, and only one whose
+   * scope is enforced.
    */
   #apart(
     { name, role, worktree = false }: WorkerWish,
@@ -227,8 +227,8 @@ export class WorkerBoard {
   }
 
   /**
-   * Waits until the workers are done, and returns the envelopes of those that are; each counts as read from then on. Without ids
-   * it waits for all that were not read yet.
+   * Waits until the workers are done, and returns the envelopes of the finished ones; each counts as read from then on. Without ids it
+   * waits for all whose envelopes were not read yet.
    */
   async gather(
     wanted: readonly string[] | undefined,
@@ -244,12 +244,12 @@ export class WorkerBoard {
     return { envelopes, open: now.filter(({ over }) => !over) }
   }
 
-  /** The workers whose envelopes the coordinator has not read, running ones among them. */
+  /** The workers whose envelopes the coordinator has not read, including running ones. */
   async unheard(): Promise<WorkerView[]> {
     return (await this.all()).filter(({ heard }) => !heard)
   }
 
-  /** The envelope of a worker that is over, without counting it as read. */
+  /** The envelope of a finished worker, without counting it as read. */
   async envelope({ slot }: WorkerView): Promise<Envelope> {
     const { blobs } = this.#parts
     const ref = slot.worker.envelope
@@ -266,7 +266,7 @@ export class WorkerBoard {
     return envelope
   }
 
-  /** Ends a worker; its envelope says how far it came. */
+  /** Stops a worker; its envelope says how far it got. */
   async stop(id: string): Promise<boolean> {
     const { slot } = await this.find(id)
     return this.#parts.crew.kill(slot.id)
@@ -277,13 +277,13 @@ export class WorkerBoard {
     await this.#parts.crew.send(slot.id, plainPrompt(text))
   }
 
-  /** Brings changes into the project that stayed in the copy of a worker; without paths, all of them. Says what is there now. */
+  /** Joins changes that stayed in a worker's copy into the project; without paths, all of them. Returns a report of the result. */
   async merge(id: string, paths: readonly string[] | undefined, signal: AbortSignal): Promise<string> {
     const { slot } = await this.find(id)
     return this.#parts.merge(slot.id, paths, signal)
   }
 
-  /** Ends every worker that is still at work. */
+  /** Stops every worker that is still working. */
   async stopAll(): Promise<void> {
     const running = (await this.all()).filter(({ over }) => !over)
     await Promise.all(running.map(({ slot }) => this.#parts.crew.kill(slot.id)))
@@ -292,7 +292,7 @@ export class WorkerBoard {
 
 export const ids = (workers: readonly Pick<WorkerView, 'id'>[]): string => workers.map(({ id }) => id).join(', ')
 
-/** Why a worker stopped that left no result. */
+/** Why a worker without a result stopped. */
 export function endingOf({ why, last }: WorkerSlot) {
   if (last?.failure) return last.failure
   return failed(why === 'killed' ? 'aborted' : 'crash', why || 'it was stopped before it began').failure
@@ -318,8 +318,8 @@ function refuseBadScope({ name, scope = [] }: WorkerWish): void {
 }
 
 /**
- * Refuses a worker that could change the same file as another one. A coordinator that asks for a copy wants two versions: they are
- * merged at the end, and the person decides about lines that both changed.
+ * Refuses a worker that could change the same file as another one. A coordinator that asks for a copy wants two versions: they are merged
+ * at the end, and the person decides about lines that both changed.
  */
 function refuseOverlap(name: string, own: readonly Claim[], claims: readonly Claim[]): void {
   for (const { scope, apart } of own)

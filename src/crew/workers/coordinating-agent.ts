@@ -19,18 +19,18 @@ import { TreeBudget } from '../../core/work/tree-budget.ts'
 type OpenWorkers = {
   board: WorkerBoard
   final: FinalAnswer
-  /** Whether the program that leads was given the tools and did not load them. */
+  /** Whether the program that leads was given the tools but did not load them. */
   alone?(): boolean
-  /** Stops every worker that is still at work, takes the tools away again, and notes how the turn closed. */
+  /** Stops every worker that is still working, removes the tools again, and records how the turn closed. */
   close(how: NonNullable<Worker['closed']>): Promise<void>
 }
 
-/** Opens the workers of a turn and gives the agents their tools; `host` is what the workers share. */
+/** Opens the workers of a turn and gives the agents their tools; `host` is shared by the workers. */
 export type OpensWorkers = (turn: Turn, host: WorkerHost, budget: TreeBudget) => Promise<OpenWorkers>
 
 /**
- * Makes a coordinator of an agent: its workers' events are shown as inner events of the turn, one budget holds for all of them, its
- * answer waits until every worker was heard, and no worker outlives the turn.
+ * Makes an agent a coordinator: its workers' events are shown as inner events of the turn, all of them share one budget, its answer waits
+ * until the results of every worker were read, and no worker outlives the turn.
  */
 export function coordinatingAgent(agent: Agent, open: OpensWorkers, limits: HeldLimits): Agent {
   return {
@@ -43,7 +43,7 @@ export function coordinatingAgent(agent: Agent, open: OpensWorkers, limits: Held
       let outcome: Outcome = failed('crash', 'the coordinator gave no outcome')
       const shown = new ShownWorkers(turn, (inner) => {
         const { type } = inner.type === 'inner' ? inner.event : inner
-        // Text may be dropped while the screen is behind; a worker's usage and outcome may not.
+        // Text may be dropped while the screen cannot keep up; a worker's usage and outcome may not.
         if (type === 'text' || type === 'thought' || type === 'progress') live.offer(inner)
         else void live.push(inner)
       })
@@ -68,11 +68,11 @@ export function coordinatingAgent(agent: Agent, open: OpensWorkers, limits: Held
   }
 }
 
-/** Names for the person the workers that the crash of an earlier turn stopped. */
+/** Tells the person which workers were stopped by the crash of an earlier turn. */
 const lostNote = (lost: readonly WorkerView[]) =>
   `termaite stopped during an earlier turn, and its ${lost.length === 1 ? 'worker' : 'workers'} stopped with it: ${ids(lost)}. The coordinator learns what was done by then.`
 
-/** Tells the person that nothing was delegated because nothing could be. */
+/** Tells the person that nothing was delegated because the agent lacked the tools. */
 const aloneNote = (name: string) =>
   `${name} was given the tools for workers, but its program did not start the MCP server that has them, so it worked alone. Another agent can lead: name it with -a or /switch.`
 
@@ -105,11 +105,11 @@ async function coordinate(
     let outcome = await act(turn.prompt)
     if (outcome.ok && workers.alone?.())
       await emit({ type: 'note', text: aloneNote(pieces.actor ?? agent.name), by: 'termaite' })
-    // Our own agent gets the reason in its turn. Another program's turn is over by now, so it gets another one.
+    // Our own agent gets the reason within its turn. Another program's turn is already over, so it gets another one.
     for (let why = await heldBack(outcome); why !== undefined; why = await heldBack(outcome)) outcome = await act(why)
     if (!outcome.ok || turn.signal.aborted) return await stopWorkers(outcome)
     const more = await final.completion(outcome.text, turn.signal)
-    // The person may have cancelled while the workers were waited for.
+    // The person may have cancelled during the wait for the workers.
     if (turn.signal.aborted) return await stopWorkers(failed('aborted', 'cancelled'))
     if (more === undefined) return outcome
     await emit({ type: 'reply', text: more, by: 'termaite' })
@@ -120,7 +120,10 @@ async function coordinate(
     await following
   }
 
-  /** Has the coordinator take the next piece of the turn; a turn whose time is over was stopped by that, and not by the person. */
+  /**
+   * Lets the coordinator do the next part of the turn; if the turn's time ran out, that is reported instead of a cancellation by the
+   * person.
+   */
   async function act(prompt: string): Promise<Outcome> {
     const outcome = await drain(pieces.act(agent, prompt), emit)
     const late = tree.over.aborted && !turn.signal.aborted && !outcome.ok
@@ -132,8 +135,8 @@ async function coordinate(
   }
 
   /**
-   * A turn that failed or was cancelled has no answer that could account for its workers. A note names those that were stopped with a
-   * cancelled turn; after a failure the handoffs themselves are shown, so that no work of a worker is lost.
+   * A turn that failed or was cancelled has no answer that could account for its workers. After a cancellation a note names the stopped
+   * workers; after a failure the handoffs themselves are shown, so that no worker's results are lost.
    */
   async function stopWorkers(outcome: Outcome): Promise<Outcome> {
     const running = (await board.all()).filter(({ over }) => !over)

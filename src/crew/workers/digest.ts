@@ -4,13 +4,13 @@ import type { WorkerBoard, WorkerView } from './board.ts'
 import { ids } from './board.ts'
 import { ledgerLine } from './final-answer.ts'
 
-/** How many workers of each kind a digest names, and how long a text quoted in it may be. */
+/** How many workers of each kind a digest names, and the longest text that it quotes. */
 const most = { named: 8, notices: 4, words: 160 }
 
 /**
- * The state of the workers, for the next request of the coordinator alone: it is in no conversation, so that old states do not
- * pile up there. `messages` are those of the request: a handoff that was read, and that a summary has removed from them, is named here.
- * Undefined while there is nothing to tell.
+ * The state of the workers, only for the coordinator's next request: it is not kept in the conversation, so that old states do not pile
+ * up there. `messages` are those of the request: a handoff that was read, but that a summary has removed from them, is mentioned here.
+ * Undefined while there is nothing to report.
  */
 export async function digestOf(
   board: WorkerBoard,
@@ -50,7 +50,7 @@ export async function digestOf(
   ].join('\n')
 }
 
-/** Tells a coordinator of the workers that it had sent before its process died. */
+/** Tells a coordinator about the workers that it had sent before its process died. */
 function lostLines(all: readonly WorkerView[]): string[] {
   const lost = all.filter(({ lost, heard }) => lost && !heard)
   if (lost.length === 0) return []
@@ -62,7 +62,7 @@ function lostLines(all: readonly WorkerView[]): string[] {
 const earlierLine = (earlier: readonly WorkerView[]) =>
   `Your turn before this one was cancelled, and its workers were stopped with it. You have not read the handoffs of ${ids(earlier)}: get_worker_result returns them if you need them.`
 
-/** The list of the workers whose handoffs were read, and are no longer in any message of the request. */
+/** Lists the workers whose handoffs were read, and are no longer in any message of the request. */
 async function forgottenLines(board: WorkerBoard, messages: readonly ModelMessage[]): Promise<string[]> {
   const read = await board.read()
   if (read.length === 0) return []
@@ -74,13 +74,13 @@ async function forgottenLines(board: WorkerBoard, messages: readonly ModelMessag
   const named = await Promise.all(forgotten.slice(-most.named).map((view) => board.envelope(view)))
   const older = forgotten.length - named.length
   return [
-    'You have read these handoffs, and the conversation, which was shortened, does not hold them any more. get_worker_result returns one again:',
+    'You have read these handoffs, and the conversation, which was shortened, no longer contains them. get_worker_result returns one again:',
     ...named.map((envelope) => `- ${ledgerLine(envelope)}`),
     ...(older > 0 ? [`- ${older} older ones: worker_1 is the first worker of this conversation.`] : []),
   ]
 }
 
-/** Whether the last word of a worker was that it cannot go on. */
+/** Whether a worker's last message says that it cannot continue. */
 const isBlocked = ({ slot: { worker } }: WorkerView): boolean => worker.notices?.at(-1)?.status === 'blocked'
 
 function runningLine({ id, slot }: WorkerView, now: number): string {
@@ -126,7 +126,7 @@ function nextStep(
   if (waiting.length > 0)
     return `Read the handoffs of ${ids(waiting)} with get_worker_result or await_workers before you answer.`
   if (running.length > 0)
-    return 'Go on with your own work, or wait with await_workers. Do not answer before all are done and read.'
+    return 'Continue your own work, or wait with await_workers. Do not answer before all are done and read.'
   return 'All handoffs are read: answer, or spawn workers for what is still open.'
 }
 

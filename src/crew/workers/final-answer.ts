@@ -2,12 +2,12 @@ import type { Envelope } from '../worker.ts'
 import type { WorkerBoard } from './board.ts'
 import { ids } from './board.ts'
 
-/** How often a coordinator that answers too early is reminded to wait or to read first. */
+/** How often a coordinator that answers too early is reminded to wait or to read. */
 const mostReminders = 2
 
 /**
- * Keeps a coordinator from answering before it has heard its workers. It is reminded of that; if it ignores the reminders, termaite waits
- * for the workers and completes the answer from their envelopes.
+ * Keeps a coordinator from answering before it has read the results of its workers. If it ignores the reminders, termaite waits for the
+ * workers and completes the answer from their envelopes.
  */
 export class FinalAnswer {
   #board: WorkerBoard
@@ -17,7 +17,7 @@ export class FinalAnswer {
     this.#board = board
   }
 
-  /** Why the answer is not given to the person yet; undefined when it may be, or when the coordinator was reminded often enough. */
+  /** Why the person does not get the answer yet; undefined if it may be shown, or if the coordinator was reminded often enough. */
   async holdsBack(): Promise<string | undefined> {
     const unheard = await this.#board.unheard()
     if (unheard.length === 0 || this.#reminders >= mostReminders) return undefined
@@ -42,8 +42,8 @@ export class FinalAnswer {
 
   /**
    * Returns the text that must follow the answer so that every worker is accounted for: the handoffs that the coordinator never read, and
-   * one line for each worker that the answer leaves out. Without an answer, this text takes its place. Waits for workers that still run.
-   * Undefined when nothing is missing.
+   * one line for each worker that the answer leaves out. If there is no answer, this text replaces it. Waits for workers that still run.
+   * Undefined if nothing is missing.
    */
   async completion(answer: string | undefined, signal: AbortSignal): Promise<string | undefined> {
     const { envelopes: unread } = await this.#board.gather(undefined, Number.MAX_SAFE_INTEGER, signal)
@@ -71,7 +71,7 @@ export class FinalAnswer {
 const unnamedWords = (answer: string | undefined) =>
   answer === undefined ? 'It had read the handoffs of these workers:' : 'Workers that the answer does not name:'
 
-/** Whether an answer names a worker: `worker_1` is not named by `worker_12`. */
+/** Whether an answer names a worker: `worker_12` does not name `worker_1`. */
 const mentions = (answer: string, id: string) => new RegExp(`\\b${id}\\b`).test(answer)
 
 /** One line about a worker. */

@@ -16,12 +16,12 @@ import { endedEnvelope, keepEnvelope } from '../worker-turn.ts'
 
 type LostParts = Pick<CrewParts, 'store' | 'workspace' | 'clock' | 'owner' | 'alive' | 'find' | 'worktrees'>
 
-/** Whether the process that ran a slot is dead, or has left the slot. */
+/** Whether the process that ran a slot is dead, or has released the slot. */
 const isLeft = ({ owner }: Slot, alive: CrewParts['alive']) => owner === undefined || !alive(owner)
 
 /**
- * Ends the workers of a process that has died: workers end with their coordinator. Each of them has an envelope then, with its
- * answer if it had given one, and else with what it had done so far.
+ * Ends the workers of a process that has died, because workers end with their coordinator. Each of them then has an envelope, with its
+ * answer if it had given one, and otherwise with its results so far.
  */
 export async function endLostWorkers(parts: LostParts, ledger: SlotLedger): Promise<void> {
   for (const { id } of allOf(await ledger.read()).filter((slot) => isLost(slot, parts.alive))) {
@@ -42,7 +42,7 @@ export async function endLostWorkers(parts: LostParts, ledger: SlotLedger): Prom
     const end = outcome.ok
       ? ({ state: 'exited', why: 'done' } as const)
       : ({ state: 'failed', why: lostWords } as const)
-    // Only a worker in a terminal has a terminal that could be found.
+    // Only a worker that was shown in a terminal can still have one.
     const find: LostParts['find'] = slot.worker.where === 'terminal' ? parts.find : async () => undefined
     await endSlot({ ...parts, find }, ledger, id, end)
   }
@@ -52,7 +52,7 @@ const isLost = (slot: Slot, alive: CrewParts['alive']) => !!slot.worker && !isGo
 
 const lostWords = 'termaite stopped while it worked'
 
-/** The outcome of a lost worker's turn as far as it was kept, the last words of the worker, and the calls that it made. */
+/** The stored part of a lost worker's turn: its outcome, the worker's last text, and its calls. */
 async function workOf(
   { store, workspace, clock, owner, alive }: LostParts,
   slot: LivingSlot,
@@ -67,7 +67,7 @@ async function workOf(
     shown: (turn) => shownOf(store, workspace, turn),
   })
   const own = (entries: readonly Entry[]) => entries.filter(({ turn }) => turn === slot.flight?.turn)
-  // The outcome is read before the turn is settled, because settling gives the turn an end.
+  // The outcome is read before the turn is settled, because settling adds an end to the turn.
   const over = slot.flight && outcomeOf(slot.flight.turn, own((await conversation.read()).entries))
   await conversation.settle()
   const entries = own((await conversation.read()).entries)
@@ -82,8 +82,7 @@ async function workOf(
 }
 
 /**
- * Gives a turn the workers of an earlier one that did not finish because its process died: the coordinator learns of them, and has to
- * answer for them. `read` says whether the coordinator was given a worker's handoff before.
+ * Gives a turn the workers of an earlier turn that did not finish because its process died: the coordinator learns about them, and has to account for them. `read` says whether the coordinator got a worker's handoff before.
  */
 export async function adoptWorkers(
   ledger: SlotLedger,
@@ -112,8 +111,8 @@ export async function adoptWorkers(
 }
 
 /**
- * Notes that a turn finished, so that no later turn has to answer for its workers. After a `cancelled` turn the next one still learns of
- * handoffs that nobody read; after an answer none of them is left to read.
+ * Records that a turn finished, so that no later turn has to account for its workers. After a `cancelled` turn the next one still learns
+ * about unread handoffs; after an answer none is left to read.
  */
 export async function closeWorkers(
   ledger: SlotLedger,
@@ -131,7 +130,7 @@ export async function closeWorkers(
   })
 }
 
-/** Whether the conversation holds the handoff of a worker. */
+/** Whether the conversation contains the handoff of a worker. */
 export function holdsHandoff(history: readonly Entry[], worker: string): boolean {
   return history.some((entry) => {
     if (entry.type !== 'result' || !entry.ok) return false

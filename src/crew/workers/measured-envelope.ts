@@ -4,9 +4,7 @@ import { defined } from '../../base/defined.ts'
 import { isWithin } from '../../base/files/real-path.ts'
 import { firstPaths } from './merge-card.ts'
 
-/*
- * The facts that termaite has seen itself and adds to the envelope of a worker, beside the worker's own words.
- */
+/* Adds facts that termaite has seen itself to the envelope of a worker, next to the worker's own words. */
 
 /** The result of one check of the project: its tests or its build. */
 export type CheckSeen = { command: string; passed: boolean; evidence: string; refused?: true }
@@ -32,7 +30,7 @@ export function withPaths(envelope: Envelope, paths: readonly string[], roots: r
   })
 }
 
-/** Adds the results of the project's checks, which ran after the changes were brought in. */
+/** Adds the results of the project's checks, which ran after the changes were joined into the project. */
 export function withChecks(envelope: Envelope, checks: readonly CheckSeen[] | undefined): Envelope {
   if (!checks) return envelope
   const none = 'No test or build command was found in this project, so nothing was run on the merged changes.'
@@ -58,7 +56,7 @@ export function checkWords({ passed, refused, evidence }: CheckSeen): string {
     : `A check of the project fails after the changes were brought in: ${cut}`
 }
 
-/** Adds risks to an envelope. Work that is not complete then counts as partial. */
+/** Adds risks to an envelope. Incomplete work then counts as partial. */
 export function partial(envelope: Envelope, risks: readonly string[], next?: string): Envelope {
   const { status, unresolved_risks, exact_next_step } = envelope
   return {

@@ -7,16 +7,16 @@ import { join } from 'node:path'
 import { consentOptions } from '../../core/talk/consent.ts'
 import { workerId, workerRole } from '../worker.ts'
 
-/** The folders of the two versions of a file: the project, and the worker's copy of it. */
+/** The folders with the two versions of a file: the project, and the worker's copy of it. */
 type BothTrees = { root: string; copy: string }
 
-/** How many files, and how large a file, a card or an event shows at most. */
+/** The most files, and the largest file, that a card or an event shows. */
 const most = { files: 20, bytes: 128 * 1024 }
 
 export const strayWords = (strays: readonly Stray[]): string =>
   firstPaths(strays.map(({ path, why }) => `${path} (${why})`))
 
-/** Asks what becomes of a worker's changes of which some are not allowed. */
+/** Asks what to do with a worker's changes if some of them are not allowed. */
 export function strayCard(slot: WorkerSlot, strays: readonly Stray[], at: BothTrees): Question {
   return {
     ...aboutWorker(slot),
@@ -33,7 +33,7 @@ export function strayCard(slot: WorkerSlot, strays: readonly Stray[], at: BothTr
   }
 }
 
-/** Asks what becomes of a worker's changes of files that were changed in the project too, in the same lines. */
+/** Asks what to do with a worker's changes if the same lines of a file were also changed in the project. */
 export function conflictCard(
   slot: WorkerSlot,
   { conflicts, others }: { conflicts: readonly string[]; others: readonly string[] },
@@ -73,12 +73,12 @@ function shownDiffs(paths: readonly string[], { root, copy }: BothTrees): Shown[
   })
 }
 
-/** The texts of files in one tree, to be compared with what becomes of them. */
+/** The texts of files in one tree, for a comparison with their later versions. */
 export function textsOf(root: string, paths: readonly string[]): ReadonlyMap<string, string | undefined> {
   return new Map(paths.slice(0, most.files).map((path) => [path, textAt(root, path)]))
 }
 
-/** The changes of files that had these texts before, for a screen. */
+/** The changes of files that had these texts before, in the form for a screen. */
 export function fileChanges(root: string, texts: ReadonlyMap<string, string | undefined>): FileChange[] {
   return [...texts].flatMap(([path, before]): FileChange[] => {
     const after = textAt(root, path)

@@ -7,8 +7,8 @@ import { workerState } from '../worker-turn.ts'
 import { workerRole } from '../worker.ts'
 
 /**
- * The workers of a turn as a screen sees them: every worker from its spawn to its end, also one that waits, or that ends before
- * its own turn begins. While a worker lives, the person can stop it.
+ * The workers of a turn in the form for a screen: every worker from its spawn to its end, including one that waits or that ends before
+ * its own turn begins. While a worker is alive, the person can stop it.
  */
 export class ShownWorkers {
   #turn: Turn
@@ -26,14 +26,14 @@ export class ShownWorkers {
   /** Shows one event of a worker. */
   see(slot: WorkerSlot, event: Event): void {
     this.#enter(slot)
-    // The ledger and the worker's own turn both say that it starts.
+    // Both the ledger and the worker's own turn say that it starts.
     if (event.type === 'state' && this.#states.get(slot.id) === event.state) return
     if (event.type === 'state') this.#states.set(slot.id, event.state)
     if (event.type === 'end') this.#over(slot.id)
     this.#show({ type: 'inner', role: workerRole(slot), event: { by: slot.agent, ...event } })
   }
 
-  /** Shows the workers that wait or that finished without a turn, until the signal aborts; never rejects. */
+  /** Shows the workers that wait or that ended without a turn, until the signal aborts; never rejects. */
   async follow(board: WorkerBoard, signal: AbortSignal): Promise<void> {
     this.#board = board
     try {
@@ -41,7 +41,7 @@ export class ShownWorkers {
       // The last change may have come together with the signal.
       for (const view of await board.all()) await this.#look(view)
     } catch {
-      // The work goes on if its rows cannot be read: the parts that need the ledger report the error themselves.
+      // If the rows cannot be read, the work continues: the parts that need the ledger report the error themselves.
     }
   }
 
@@ -50,7 +50,7 @@ export class ShownWorkers {
     if (!this.#leave.has(slot.id)) this.see(slot, workerState(slot))
     if (!view.over || this.#ended.has(slot.id) || !this.#board) return
     const { status } = await this.#board.envelope(view)
-    // The worker's own turn may have reported its end meanwhile.
+    // In the meantime the worker's own turn may have reported its end.
     if (!this.#ended.has(slot.id))
       this.see(slot, { type: 'end', outcome: { ok: false, failure: endingOf(slot) }, status })
   }

@@ -28,27 +28,27 @@ type WorkerCopyParts = {
   seen(slot: WorkerSlot, event: Event): void
   /** Runs the tests and the build of the project. */
   check(see: (event: Event) => void): Promise<CheckSeen[]>
-  /** Whether nothing that a worker does can reach files beyond its limits. */
+  /** Whether no action of a worker can reach files beyond its limits. */
   isHeld(slot: WorkerSlot): boolean
 }
 
-/** The files that were brought into the project, and those that stay in the copy, with the reason. */
+/** The files that were joined into the project, and those that stay in the copy, with the reason. */
 type Brought = { files: readonly string[]; left: readonly string[]; why?: string; notes: string[] }
 
 /**
- * The work of a coordinator's workers on files: the folder of each worker, its changes, and how the changes in a copy come into the
- * project. No change is dropped: a copy whose changes are not all in the project is kept.
+ * The work of a coordinator's workers on files: the folder of each worker, its changes, and the joining of a copy's changes into the
+ * project. No change is lost: a copy is kept unless all its changes are in the project.
  */
 export class WorkerCopies {
   #parts: WorkerCopyParts
   #copies = new Map<number, ProjectCopy>()
-  /** The changes in a copy that are not in the project. */
+  /** Changes in a copy that are not in the project. */
   #waiting = new Map<number, { slot: WorkerSlot; changes: CopyChanges; paths: readonly string[] }>()
-  /** The changes of each worker that the person decided against. */
+  /** The changes of each worker that the person rejected. */
   #declined = new Map<number, readonly string[]>()
-  /** How the project was when each worker began, and how many files had been brought into it by then. */
+  /** The state of the project when each worker began, and how many files had been joined into it by then. */
   #marks = new Map<number, { tree?: string; brought: number }>()
-  /** Every file that was brought into the project, in order. */
+  /** Every file that was joined into the project, in order. */
   #brought: string[] = []
   /** The workers that change files of the project itself. */
   #inTree: WorkerSlot[] = []
@@ -59,7 +59,7 @@ export class WorkerCopies {
     this.#rounds = new CheckRounds(parts.check)
   }
 
-  /** Prepares the place of a worker; undefined if that is the project itself. */
+  /** Prepares the folder of a worker; undefined if that is the project itself. */
   async begin(slot: WorkerSlot, signal: AbortSignal): Promise<WorkerPlace | undefined> {
     const { copies, tree, isHeld } = this.#parts
     const { apart } = slot.worker
@@ -77,8 +77,8 @@ export class WorkerCopies {
   }
 
   /**
-   * Brings the work of a worker into the project and completes its envelope. `done`: the worker finished its turn itself; the work of one
-   * that failed or was stopped stays in its copy until the coordinator asks for it.
+   * Joins the work of a worker into the project and completes its envelope. `done`: the worker itself finished its turn; the work of a
+   * worker that failed or was stopped stays in its copy until the coordinator asks for it.
    */
   async settle(slot: WorkerSlot, envelope: Envelope, { done, signal }: { done: boolean; signal: AbortSignal }) {
     const copy = this.#copies.get(slot.id)
@@ -89,7 +89,7 @@ export class WorkerCopies {
     return { ...own, outside: [...(own.outside ?? []), ...strays], unresolved_risks: [...own.unresolved_risks, risk] }
   }
 
-  /** Brings changes into the project that stayed in the copy of a worker; without paths, all of them. */
+  /** Joins changes that stayed in a worker's copy into the project; without paths, all of them. */
   async merge(slot: number, wanted: readonly string[] | undefined, signal: AbortSignal): Promise<string> {
     const waiting = this.#waiting.get(slot)
     const copy = this.#copies.get(slot)
@@ -101,7 +101,7 @@ export class WorkerCopies {
     const asked = wanted ?? waiting.paths
     const declined = this.#declined.get(slot)
     const { reverted = [], settings = [] } = waiting.changes
-    // Without a person the coordinator decides, but neither about the person's own uncommitted work nor about what starts programs.
+    // Without a person the coordinator decides, but not about the person's own uncommitted work or about files that can start programs.
     const otherwise = asked.filter((path) => !reverted.includes(path) && !settings.includes(path))
     const chosen = declined
       ? asked.filter((path) => !declined.includes(path))
@@ -126,7 +126,7 @@ export class WorkerCopies {
     ].join('\n')
   }
 
-  /** Keeps the copies with changes that nobody brought in for a day, and removes the others. */
+  /** Keeps the copies with changes that were not joined for a day, and removes the others. */
   async close(): Promise<void> {
     const copies = [...this.#copies.entries()]
     this.#copies.clear()
@@ -168,7 +168,7 @@ export class WorkerCopies {
     const strays = straysOf(slot, changes)
     const own = { ...measured, unresolved_risks: [...measured.unresolved_risks, ...(changes.notes ?? [])] }
     if (strays.length > 0) own.outside = strays.map(({ path }) => path)
-    // The report comes before the merge, whatever becomes of it.
+    // The report comes before the merge, whatever the merge's outcome.
     const size = `${workerId(slot.id)} changed ${sizeWords(files)} in its copy: ${firstPaths(paths)}`
     const not = strays.length > 0 ? ` Not allowed: ${strayWords(strays)}` : ''
     this.#show(slot, { type: 'note', text: size + not })
@@ -188,7 +188,7 @@ export class WorkerCopies {
     return partial({ ...checked, copy: copy.root, not_merged: left }, [risk], next)
   }
 
-  /** The paths that may be brought in: all, or those that the person chose if some are not allowed; without a person, `otherwise`. */
+  /** The paths that may be joined: all, or those that the person chose if some are not allowed; without a person, `otherwise`. */
   async #allowed(
     slot: WorkerSlot,
     copy: ProjectCopy,
@@ -207,7 +207,7 @@ export class WorkerCopies {
     return pick === 'allowed' ? paths.filter((path) => !outside.includes(path)) : []
   }
 
-  /** Brings paths into the project; the person decides about files that were changed on both sides. */
+  /** Joins paths into the project; the person decides about files that were changed on both sides. */
   async #bring(
     slot: WorkerSlot,
     copy: ProjectCopy,
@@ -253,7 +253,7 @@ export class WorkerCopies {
     this.#parts.seen(slot, { ...event, by: slot.agent })
   }
 
-  /** Removes a copy whose changes are all in the project; otherwise remembers what waits in it. */
+  /** Removes a copy whose changes are all in the project; otherwise remembers which changes wait in it. */
   async #leave(slot: WorkerSlot, copy: ProjectCopy, changes: CopyChanges, left: readonly string[]): Promise<void> {
     if (left.length > 0) {
       this.#waiting.set(slot.id, { slot, changes, paths: left })
@@ -264,7 +264,7 @@ export class WorkerCopies {
     await copy.drop()
   }
 
-  /** Runs the checks of the project; a worker that is stopped meanwhile does not wait for them. */
+  /** Runs the checks of the project; a worker that is stopped in the meantime does not wait for them. */
   async #check(slot: WorkerSlot, signal: AbortSignal): Promise<CheckSeen[]> {
     const round = this.#rounds.next((event) => this.#show(slot, event))
     const stopped = Promise.withResolvers<CheckSeen[]>()
@@ -281,7 +281,7 @@ export class WorkerCopies {
     }
   }
 
-  /** Names the files that a worker changed in the project itself. */
+  /** Adds the files that a worker changed in the project itself to its envelope. */
   async #fromTree(slot: WorkerSlot, envelope: Envelope): Promise<Envelope> {
     const mark = this.#marks.get(slot.id)
     const { tree, root } = this.#parts
@@ -301,7 +301,7 @@ export class WorkerCopies {
     return changed.filter((path) => !scopes.some((scope) => isInScope(path, scope!)))
   }
 
-  /** The files of the project that changed since a mark and were not brought in from a copy. */
+  /** The files of the project that changed since a mark and were not joined from a copy. */
   async #changedSince({ tree: mark, brought }: { tree?: string; brought: number }): Promise<string[]> {
     const since = new Set(this.#brought.slice(brought))
     const changed = mark === undefined ? [] : await this.#parts.tree?.changed(mark).catch(() => undefined)
@@ -313,7 +313,7 @@ const writes = ({ worker }: WorkerSlot) => roleTable[worker.role].limits.writes 
 
 const notAllowed = (strays: readonly Stray[]) => `not all changes were allowed: ${strayWords(strays).slice(0, -1)}`
 
-/** The changes of a worker that are not brought in without a yes. */
+/** The changes of a worker that are not joined without a person's yes. */
 function straysOf(slot: WorkerSlot, changes: CopyChanges): Stray[] {
   if (writes(slot)) return straysIn(changes, slot.worker.scope)
   return changes.paths.map((path) => ({ path, why: 'its role changes no files' }))
@@ -322,11 +322,11 @@ function straysOf(slot: WorkerSlot, changes: CopyChanges): Stray[] {
 const hasChanges = (copy: ProjectCopy) =>
   copy.changed().then(
     ({ paths }) => paths.length > 0,
-    // A copy that cannot be read may hold changes.
+    // A copy that cannot be read may contain changes.
     () => true,
   )
 
-/** Runs the checks of a project in rounds: workers whose changes come while one runs share the next one. */
+/** Runs the checks of a project in rounds: workers whose changes arrive during one round share the next. */
 class CheckRounds {
   #run: WorkerCopyParts['check']
   #last: Promise<unknown> = Promise.resolve()

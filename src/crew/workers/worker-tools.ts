@@ -13,18 +13,18 @@ import { roles, roleTable } from '../worker.ts'
 type WorkerDesk = {
   board: WorkerBoard
   clock: Clock
-  /** Every agent that can be a worker, with what it is for. */
+  /** Every agent that can be a worker, with its description. */
   agents(): readonly { name: string; description?: string }[]
 }
 
-/** The tools with which a coordinator spawns, watches, hears and stops its workers. */
+/** The tools with which a coordinator spawns and watches workers, reads their results and stops them. */
 export function workerTools(desk: WorkerDesk): Tool[] {
   return [spawnWorker, spawnBatch, awaitWorkers, getResult, listWorkers, sendToWorker, stopWorker, mergeWorker].map(
     (tool) => tool(desk),
   )
 }
 
-/** Waiting for a worker in the step that spawns it would wait for a worker that has no id yet. */
+/** A wait in the step that spawns a worker would be for a worker that has no id yet. */
 const spawning = {
   tools: ['spawn_worker', 'spawn_workers_batch'],
   why: 'workers are being spawned in the same step. Wait for the result of the spawn, which names their ids, and call this tool in your next step.',
@@ -150,7 +150,7 @@ function awaitWorkers(desk: WorkerDesk): Tool {
   })
 }
 
-/** Says that no handoff waits, and which ones of a cancelled turn were never read. */
+/** Says that no handoff waits, and which handoffs of a cancelled turn were never read. */
 async function nothingWords(board: WorkerBoard): Promise<string> {
   const earlier = await board.earlier()
   if (earlier.length === 0) return 'There is no handoff that you have not read.'
@@ -270,8 +270,8 @@ function envelopeText({ worker, name, role, agent, model, ...handoff }: Envelope
 }
 
 /**
- * The tools for a lead whose loop is its own: each result includes the state of the workers, which our own agent gets aside, and a tool
- * that needs the result of another one is refused while that one is under way.
+ * The tools for a lead with a loop of its own. Each result includes the state of the workers, which our own agent gets separately, and a
+ * tool that needs the result of another one is refused while that one is running.
  */
 export function toldInResults(tools: readonly Tool[], digest: () => Promise<string | undefined>): Tool[] {
   const underWay: string[] = []

@@ -35,6 +35,7 @@ export async function chat(wishes: ChatOptions): Promise<number> {
   const desk = new ProjectDesk(await DeskApp.open(parts), {
     commands: slashCommands,
     firstStart: setupCommand,
+    ...(wishes.lines ? {} : { guidedStart: (controls) => setupCommand(controls, true) }),
     leashKey: leashKeyCommand,
   })
   readyWatchdog(io.env)

@@ -2,8 +2,11 @@ import type { Command } from '../../core/talk/command.ts'
 import type { DeskControls } from '../desk-controls.ts'
 import { runSetup } from '../setup.ts'
 
-/** The steps of `termaite setup` on cards; runs by itself if no agent is configured. */
-export function setupCommand(controls: DeskControls): Command {
+/**
+ * The steps of `termaite setup` on cards; runs by itself if no agent is configured. `guided`: the screen itself says what to do when
+ * nothing is found.
+ */
+export function setupCommand(controls: DeskControls, guided = false): Command {
   return {
     name: 'setup',
     screen: true,
@@ -19,6 +22,7 @@ export function setupCommand(controls: DeskControls): Command {
         home: place.home,
         clock: io.clock,
         attended: true,
+        guided,
       })
       if (done === 'written') await controls.reload()
     },

@@ -14,16 +14,18 @@ import { contextCommand } from './agents/context.ts'
 import { copyCommand } from './conversation/copy.ts'
 import { crewCommand } from './agents/crew.ts'
 import { dashboardCommand } from './dashboard.ts'
+import { doctorCommand } from './doctor.ts'
 import { exportCommand } from './conversation/export.ts'
 import { goalCommand } from './agents/goal.ts'
 import { historyCommand } from './conversation/history.ts'
+import { importCommand } from './import.ts'
 import { initCommand } from './init.ts'
 import { jobCommands } from './agents/jobs.ts'
 import { leashCommand } from './agents/leash.ts'
 import { loopCommand } from './agents/loop.ts'
 import { mcpCommand } from './agents/mcp.ts'
 import { coordinatorCommand, modeCommand, planCommand } from './agents/mode.ts'
-import { modelsCommand } from './agents/models.ts'
+import { effortCommand, modelCommands } from './agents/model.ts'
 import { permissionsCommand } from './agents/permissions.ts'
 import { rotationCommands } from './agents/rotation.ts'
 import { screenCommands } from './conversation/screen.ts'
@@ -77,8 +79,10 @@ function builtInCommands(controls: DeskControls): Command[] {
     usageCommand(controls),
     dashboardCommand(controls),
     initCommand(controls),
+    importCommand(controls),
     rememberCommand(controls),
     statusCommand(controls),
+    doctorCommand(controls, () => commands.map(({ name }) => name)),
     configCommand(controls),
     themeCommand(controls),
     setupCommand(controls),
@@ -86,7 +90,8 @@ function builtInCommands(controls: DeskControls): Command[] {
     coordinatorCommand(controls),
     planCommand(controls),
     auditCommand(controls),
-    modelsCommand(controls),
+    ...modelCommands(controls),
+    effortCommand(controls),
     connectCommand(controls),
     mcpCommand(controls),
     ...skillCommands(controls),

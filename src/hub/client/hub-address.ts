@@ -17,7 +17,7 @@ export const keyFileVariable = 'TERMAITE_HUB_FILE'
 /** The address of a hub, the key to it, and the environment that names the proxy on the way. */
 export type HubPlace = { url: string; key?: string; env?: Io['env'] }
 
-/** Looks up the place of a hub again: a hub that is started later may listen on another port, and creates its key only then. */
+/** Looks up the place of a hub for every request: a hub that starts later may listen on another port, and writes its key only then. */
 export type HubPlaceNow = () => HubPlace
 
 type HubSettings = { hub?: { url?: string | undefined } | undefined }
@@ -44,7 +44,10 @@ export function checkAddress(url: string): void {
     throw new UsageError(`--server: found "${url}", allowed: the http(s) address of a hub, as in ${usualHub}.`)
 }
 
-/** Names the key file of a hub. Our own key is sent to this machine alone, and a key of another hub to that hub alone. */
+/**
+ * Names the file with the key to a hub. The key in our own file goes to this machine only; a key saved for another hub goes to that hub
+ * only.
+ */
 export function keyFileOf(url: string): string {
   return isOwnHub(url) ? 'hub.key' : `hub-${shortHash(URL.parse(url)?.href ?? url)}.key`
 }

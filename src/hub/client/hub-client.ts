@@ -36,7 +36,7 @@ import { hubPlace } from './hub-address.ts'
 import { HubConnection } from './hub-connection.ts'
 import { OperatorClient } from './operator-client.ts'
 
-/** Which tasks are asked for; `id` is the beginning or the end of an id. */
+/** Selects tasks; `id` is the beginning or the end of an id. */
 export type TaskFilter = {
   states?: readonly TaskState[]
   workspace?: string
@@ -45,7 +45,7 @@ export type TaskFilter = {
   id?: string
 }
 
-/** The tasks that are asked for at once. */
+/** How many tasks one request fetches. */
 const pageRows = 500
 
 function queryOf({ states, ...others }: TaskFilter & { limit: number; after?: string }): FieldsOf<'GET /api/tasks'> {
@@ -76,10 +76,10 @@ export class HubClient implements RemoteHub {
   readonly operators: OperatorClient
   #connection: HubConnection
   #mask: (text: string) => string
-  /** The requests for work of this process, so that the hub knows their order. */
+  /** Numbers the requests for work that this process sends, so that the hub knows their order. */
   #asked = { run: randomUUID(), number: 0 }
 
-  /** `mask` hides secrets in what an agent reports about its tasks. Text that a person wrote is sent as it is. */
+  /** `mask` hides secrets in an agent's reports about its tasks. Text that a person wrote is sent unchanged. */
   constructor(place: ConnectionParts, mask: (text: string) => string = (text) => text) {
     this.#connection = new HubConnection(place)
     this.operators = new OperatorClient(this.#connection)
@@ -95,7 +95,7 @@ export class HubClient implements RemoteHub {
     return this.#connection.skew(signal)
   }
 
-  /** Does an operation of the hub. */
+  /** Performs an operation of the hub. */
   call<N extends OperationName>(
     name: N,
     params: FilledParams<N>,
@@ -130,7 +130,7 @@ export class HubClient implements RemoteHub {
     return this.call('POST /api/links', {}, wish)
   }
 
-  /** Everything at the hub, with all tasks of the filter. */
+  /** The whole state of the hub, with all tasks that match the filter. */
   async state(filter: TaskFilter = {}): Promise<HubState & { place: string }> {
     const state = await this.call('GET /api/state', {}, queryOf({ limit: pageRows, ...filter }))
     const tasks = state.tasks.map(parseTask)
@@ -138,14 +138,14 @@ export class HubClient implements RemoteHub {
     return { ...state, tasks }
   }
 
-  /** All tasks of the filter, the newest first; they are read page by page. */
+  /** All tasks that match the filter, newest first, read page by page. */
   async tasks(filter: TaskFilter = {}): Promise<Task[]> {
     const tasks: Task[] = []
     for await (const page of this.taskPages(filter)) tasks.push(...page)
     return tasks
   }
 
-  /** The tasks of the filter page by page, the newest first. */
+  /** The tasks that match the filter, page by page, newest first. */
   async *taskPages(filter: TaskFilter = {}, from?: string): AsyncGenerator<Task[]> {
     for (let after = from; ;) {
       const query = queryOf(defined({ limit: pageRows, ...filter, after }))
@@ -222,7 +222,7 @@ export class HubClient implements RemoteHub {
     return (await this.call('POST /api/tasks/:id/bundle', { id: ticket }, { bundle }, signal)).missing
   }
 
-  /** Sends a part of a bundle as it is: secrets in files of the work cannot be hidden there. */
+  /** Sends a part of a bundle unchanged: secrets inside the files of the work cannot be hidden there. */
   sendPart(ticket: string, bytes: Uint8Array, signal?: AbortSignal): Promise<KeptText> {
     return this.#connection.call('POST /api/tasks/:id/texts', { id: ticket }, bytes, signal)
   }
@@ -231,12 +231,12 @@ export class HubClient implements RemoteHub {
     return this.tell(ticket, 'late', { agent, ...work }, signal)
   }
 
-  /** The bytes of a bundle from an offset on. */
+  /** The bytes of a bundle, starting at an offset. */
   bundle(id: string, number: number, from: number, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
     return this.#pieces('GET /api/tasks/:id/tries/:number/bundle', { id, number }, { from }, signal)
   }
 
-  /** Keeps checks that termaite ran on the work of a task. */
+  /** Stores the results of checks that termaite ran on the work of a task. */
   checked(id: string, checks: readonly SentCheck[], signal?: AbortSignal): Promise<Task> {
     return this.tell(id, 'checks', { checks }, signal)
   }
@@ -282,7 +282,7 @@ export class HubClient implements RemoteHub {
     return this.call('GET /api/agents/:id', { id })
   }
 
-  /** Keeps a question of the agent at the hub. The caller withdraws a question that the agent has answered itself in the meantime. */
+  /** Stores an agent's question at the hub. If the agent answers it itself in the meantime, the caller withdraws the question. */
   ask(agent: string, asked: Omit<AgentQuestion, 'at'>, signal?: AbortSignal) {
     return this.call('POST /api/agents/:id/ask', { id: agent }, this.#masked(asked), signal)
   }
@@ -304,7 +304,7 @@ export class HubClient implements RemoteHub {
     return this.call('POST /api/agents/:id/status', { id: agent }, this.#masked(status))
   }
 
-  /** Does an operation on the thing with an id. */
+  /** Performs an operation on the thing with this id. */
   #callOf<N extends OperationName>(name: N, id: string, fields?: SentFields<N>, signal?: AbortSignal) {
     return this.call(name, { id } as FilledParams<N>, fields, signal)
   }
@@ -324,7 +324,10 @@ export class HubClient implements RemoteHub {
     return place
   }
 
-  /** Streams the changes after a number, or after the `place` of a state. Throws HubRefused when they are not kept any more; then everything must be read again. */
+  /**
+   * Streams the changes after a number, or after the `place` of a state. Throws HubRefused if the hub no longer keeps those changes; then
+   * the caller must read the whole state again.
+   */
   async *changes(after: number | string, signal: AbortSignal): AsyncGenerator<HubChange> {
     const decoder = new TextDecoder()
     let text = ''
@@ -373,7 +376,7 @@ export async function taskLike(hub: HubClient, typed: string | undefined): Promi
   if (typed === undefined) throw new UsageError('which task? `termaite task list` shows them.')
   const found = await hub.tasks({ id: typed })
   if (found.length === 1) return found[0]!
-  // The hub says what became of a task that was removed.
+  // For a task that was removed, the hub's refusal says how the task ended.
   if (found.length === 0)
     await hub.task(typed).catch((error: unknown) => {
       if (error instanceof HubRefused && error.status === 410) throw error

@@ -14,7 +14,7 @@ import { HubAway, HubRefused, HubUntrusted } from '../engine/remote-hub.ts'
 import { version } from '../../base/version.ts'
 import { fixedKey, withKey } from './hub-key-source.ts'
 
-/** The address of a hub, which may change while it is used, and the key to it. `env` names the proxy, if there is one. */
+/** The address of a hub, which may change while the client runs, and the key to the hub. `env` names the proxy, if there is one. */
 export type ConnectionParts = { url: string | (() => string); key?: string | KeySource; env?: Io['env'] }
 
 /** Sends requests to a hub over HTTP. The error of a failed request says in plain language why it failed. */
@@ -34,8 +34,8 @@ export class HubConnection {
   }
 
   /**
-   * Does an operation of the hub: `fields` are those of its query or its body, or the bytes that it takes. Throws HubRefused if the hub
-   * refuses it, and HubAway if no hub answers.
+   * Performs an operation of the hub: `fields` are its query or body fields, or the bytes to send. Throws HubRefused if the hub refuses,
+   * and HubAway if no hub answers.
    */
   async call<N extends OperationName>(
     name: N,
@@ -47,7 +47,7 @@ export class HubConnection {
     return (await this.heard(() => answer.json(), signal)) as AnswerOf<N>
   }
 
-  /** Does an operation; its answer is read by the caller, through `heard`. */
+  /** Starts an operation of the hub; the caller reads the answer through `heard`. */
   open<N extends OperationName>(
     name: N,
     params: FilledParams<N>,
@@ -68,7 +68,7 @@ export class HubConnection {
     return (await this.heard(() => answer.json(), signal)) as T
   }
 
-  /** Sends a request; its answer is read by the caller, through `heard`. */
+  /** Sends a request; the caller reads the answer through `heard`. */
   async send(
     method: string,
     path: string,
@@ -149,12 +149,12 @@ export class HubConnection {
   }
 }
 
-/** How long the beginning of an answer usually takes at most. */
+/** The longest time that an answer usually takes to begin. */
 const usualMs = 60_000
-/** A wait that names no time lasts this long, in seconds. */
+/** How many seconds a wait lasts if it sets no time. */
 const usualWait = 290
 
-/** How long the beginning of the answer of an operation may take. */
+/** How long an operation's answer may take to begin. */
 function patienceMs({ patience }: Operation, fields: object): number {
   if (patience !== 'wait') return patience === undefined ? usualMs : patience * 1000
   const { timeout } = fields as { timeout?: unknown }
@@ -169,7 +169,7 @@ function elsewhereWords(url: string, location: string): string {
     : `${url} leads to ${location}, as a proxy does that wants a person to sign in. The hub must be reached without that: let the proxy pass requests with a key.`
 }
 
-/** Whether the hub refused something that it does not know at all, as an older one does. */
+/** Whether the hub refused because it does not know the operation or the field at all, as an older hub does. */
 const isStrange = (status: number, why: string) =>
   (status === 400 && why.startsWith('there is no field')) || (status === 404 && why.startsWith('there is nothing at'))
 

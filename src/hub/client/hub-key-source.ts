@@ -4,7 +4,7 @@ import { readKey } from './server-access.ts'
 export interface KeySource {
   /** The key to send now; undefined if there is no key. */
   key(): Promise<string | undefined>
-  /** Another key to use instead of one that the hub did not know; undefined if there is no other. */
+  /** Another key to try after the hub did not know `refused`; undefined if there is no other. */
   instead(refused: string | undefined): Promise<string | undefined>
 }
 
@@ -31,7 +31,7 @@ export const fixedKey = (key: string | undefined): KeySource => ({
   instead: async () => undefined,
 })
 
-/** The key in a file, which is read for every request, because the process that wrote it may write another one. */
+/** Supplies the key in a file. The file is read for every request, because the process that wrote it may replace the key. */
 export const keyInFile = (file: string): KeySource => ({
   key: async () => readKey(file),
   instead: async () => undefined,

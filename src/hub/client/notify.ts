@@ -13,8 +13,8 @@ import { taskView, viewAddress } from './page-link.ts'
 import { withoutModelKeys } from '../../core/profile/key-variables.ts'
 
 /**
- * `view` is the part of the hub's page that shows the subject, as in agents/claude-1; without it, the notice links to the task or the
- * inbox. `local` rings this terminal only, because the hub's own process notifies the other places.
+ * `view` is the part of the hub's page that shows the subject, for example agents/claude-1; without it, the notice links to the task or
+ * the inbox. `local` rings this terminal only, because the hub's own process notifies the other places.
  */
 export type Notify = (notice: Omit<Notice, 'at' | 'url'> & { view?: string }, local?: boolean) => Promise<void>
 
@@ -34,8 +34,7 @@ type NotifyParts = {
 type Way = { name: string; isLocal: boolean; on?: readonly Occasion[]; send(notice: Notice): Promise<void> }
 
 /**
- * Opens the notifiers of the settings, which inform a person elsewhere of what happens here. Sending never rejects, and no turn waits for
- * it.
+ * Opens the notifiers of the settings, which tell a person elsewhere about events here. Sending never rejects, and no turn waits for it.
  */
 export function openNotify(settings: Pick<Settings, 'notify'>, parts: NotifyParts): Notify {
   const ways = settings.notify.map((way) => wayOf(way, parts))
@@ -111,7 +110,7 @@ async function run(command: string, notice: Notice, place: NotifyParts['io'] & {
 
 const longest = 200
 
-/** The sequences of a desktop notification, and a bell. A terminal acts on the sequence that it knows and ignores the others. */
+/** The sequences of a desktop notification, and a bell. A terminal acts on the sequence that it supports and ignores the others. */
 export function desktopBytes(notice: Notice, env: Env): string {
   const title = plain(titleOf(notice))
   const text = [plain(notice.text), ...(notice.url === undefined ? [] : [plain(notice.url)])].join(' ')

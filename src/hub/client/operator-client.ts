@@ -57,7 +57,7 @@ export class OperatorClient {
     return this.#connection.call('POST /api/retention/prune', {}, { keptMs })
   }
 
-  /** The acts of clients at the hub, the oldest first, page by page. */
+  /** The acts of clients at the hub, oldest first, page by page. */
   async *audit(query: Pick<FieldsOf<'GET /api/audit'>, 'since' | 'by'> = {}): AsyncGenerator<KeptAct[]> {
     for (let after: number | undefined = 0; after !== undefined;) {
       const page: { acts: KeptAct[]; after?: number } = await this.#connection.call(
@@ -83,7 +83,7 @@ export class OperatorClient {
     return this.#connection.call('GET /api/rules', {})
   }
 
-  /** Sets the labels and the limit of a machine; an empty list and 0 take them away. */
+  /** Sets the labels and the limit of a machine; an empty list removes the labels, and 0 removes the limit. */
   setMachine(machine: string, wish: MachineWish) {
     return this.#connection.call('POST /api/machines/:id/rules', { id: machine }, wish)
   }

@@ -16,7 +16,7 @@ export const sessionView = (id: string) => `sessions/${encodeURIComponent(id)}`
 /** The address of one part of the page; undefined if there is no page. */
 export const viewAddress = (page: string | undefined, view: string) => page && `${page}/#/${view}`
 
-/** The address of the page: of the hub that the person named, otherwise of the hub that runs on this home; undefined if no hub runs. */
+/** The address of the page of the hub that the person named, otherwise of the hub that runs on this home; undefined if no hub runs. */
 export function pageAddress(
   { env }: Pick<Io, 'env'>,
   { hub }: { hub?: { url?: string | undefined } },
@@ -28,8 +28,8 @@ export function pageAddress(
 }
 
 /**
- * Makes a link to the page of a running hub, and says how long it can be used. Without a wish it is for one use and gives the rights
- * of the key that it is made with. A hub that knows its address for browsers elsewhere makes links with that one.
+ * Makes a link to the page of a running hub, and says how long the link works. By default it works once and grants the rights of the key
+ * that makes it. A hub that knows its public address uses that address in the link.
  */
 export async function makePageLink(
   hub: HubClient,

@@ -32,7 +32,7 @@ function holdsKey(file: string): boolean {
   }
 }
 
-/** Every key of ours is one line of letters and digits. */
+/** Every key that termaite makes is one line of letters and digits. */
 function keyText(file: string): string | undefined {
   const text = readFileSync(file, 'utf8').trim()
   return /^[\w.~+/=-]{20,}$/.test(text) ? text : undefined

@@ -11,7 +11,7 @@ import { HubError } from './rules/task-rules.ts'
 /** How many messages from people are kept for an agent. */
 const mostMessages = 50
 
-/** The orders that people give to agents: messages, stopping, and leaving. */
+/** The orders that people give to agents: messages, stops and evictions. */
 export class AgentOrders {
   #rounds: Pick<Rounds, 'wish'>
   #ledger: HubLedger
@@ -51,8 +51,8 @@ export class AgentOrders {
   }
 
   /**
-   * Cancels the task of an agent. A supervised agent is interrupted within seconds; any other agent learns of it with its next report on
-   * the task.
+   * Cancels the task of an agent. A supervised agent is interrupted within seconds; any other agent finds out when it next reports on the
+   * task.
    */
   stop(id: string, by: string): Promise<Task> {
     return this.#rounds.wish({

@@ -30,7 +30,7 @@ export class AgentReports {
         const { agent, task: last } = rows.agentRow(id)
         const { tokens = 0, cost = 0, priced = 0, workspace } = agent
         const task = last === undefined ? rows.tasks.heldBy(id) : rows.tasks.known(last)
-        // An agent that was restarted counts from zero.
+        // A restarted agent counts its usage from zero.
         const since = all.tokens < tokens ? { tokens: 0, cost: 0, priced: 0 } : { tokens, cost, priced }
         const more = defined({
           tokens: all.tokens - since.tokens,
@@ -46,8 +46,8 @@ export class AgentReports {
   }
 
   /**
-   * Keeps an agent's report of its own status; `parkedUntil` 0 says that it has quota again. A report without news is not published, so
-   * that an agent can send one now and then to show that it is present.
+   * Stores an agent's report of its own status; `parkedUntil` 0 means that it has quota again. A report without news is not published, so
+   * an agent can repeat one to show that it is present.
    */
   status(id: string, told: AgentStatus): Promise<void> {
     return this.#rounds.wish({

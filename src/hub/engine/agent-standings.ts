@@ -8,8 +8,8 @@ const paceMs = 1_000
 const seenMs = 30_000
 
 /**
- * Yields the standing of every agent, and then each change of it, until the signal aborts. An agent starts and stops waiting without a
- * change that the hub reports, and nothing happens when it falls silent, so the standings are polled.
+ * Yields the standing of every agent, and then each change of it, until the signal aborts. The hub publishes no change when an agent
+ * starts or stops waiting or falls silent, so the standings are polled.
  */
 export async function* agentStandings(hub: Hub, clock: Clock, signal: AbortSignal): AsyncGenerator<AgentStanding> {
   const told = new Map<string, AgentStanding>()

@@ -20,7 +20,7 @@ type AgentWaitParts = {
   hub: string
 }
 
-/** A wait: the number of its connection at this hub, its deadline by `Clock.elapsed`, and the request as the agent counts it. */
+/** A wait: the number of its connection at this hub, its deadline by `Clock.elapsed`, and the agent's own number of the request. */
 type Asking = { id: string; number: number; until: number; asked?: WorkRequest | undefined }
 
 /** The waits of agents for work, on connections to this hub. The ledger has the newest wait of each agent, at any hub. */
@@ -32,23 +32,23 @@ export class AgentWaits {
   }
 
   /**
-   * Waits for a task, a message or an eviction. A task that the agent already has is offered again, so that a lost answer costs
-   * nothing; a request that is older than the agent's newest one gets nothing and changes nothing. `until`: by `Clock.elapsed`.
+   * Waits for a task, a message or an eviction. A task that the agent already has is offered again, in case the answer was lost; a
+   * request older than the agent's newest one gets nothing and changes nothing. `until` is a time of `Clock.elapsed`.
    */
   async wait(id: string, until: number, connection: AbortSignal, asked?: WorkRequest): Promise<Given> {
     const { waiting } = this.#parts
     if (await isClosed(connection, 3)) return { type: 'idle' }
     const { number, given } = waiting.wait(id, until, connection)
     try {
-      // A request may arrive after its agent has given up on it: an agent at work loses its task only once this connection has proved to be
-      // open.
+      // A request may arrive after its agent has given up on it, so an agent at work only loses its task once this connection has proved
+      // to be open.
       const wait = { id, number, until, asked }
       let entered = await this.#whenThere(until, connection, this.#waitWish(wait, false))
       if (entered === 'works' && !(await isClosed(connection, 5)))
         entered = await this.#whenThere(until, connection, this.#waitWish(wait, true))
       if (entered === 'late') waiting.end(id, number)
     } catch (error) {
-      // The agent gets the error, and does not wait any more.
+      // The agent gets the error and stops waiting.
       waiting.end(id, number)
       await given
       throw error
@@ -58,7 +58,7 @@ export class AgentWaits {
     return got
   }
 
-  /** Repeats a wish while the ledger is unavailable: the agent goes on waiting and does not notice. */
+  /** Repeats a wish while the ledger is unavailable; the agent keeps waiting and does not notice. */
   async #whenThere<T>(until: number, connection: AbortSignal, wish: Wish<T>): Promise<T | undefined> {
     const { rounds, clock } = this.#parts
     for (;;)
@@ -72,8 +72,8 @@ export class AgentWaits {
   }
 
   /**
-   * Registers the wait of an agent. If it is certain that the agent asks again, a task that it still has is taken back; otherwise the
-   * answer is that the agent works.
+   * Registers the wait of an agent. If `isSure` says that the agent really asks again, a task that it still has is taken back; otherwise
+   * the answer is that the agent works.
    */
   #waitWish({ id, number, until, asked }: Asking, isSure: boolean): Wish<'waits' | 'works' | 'late'> {
     return {
@@ -95,7 +95,7 @@ export class AgentWaits {
     }
   }
 
-  /** Keeps that an agent has hung up while it waited. Nothing waits for this write: the agent's next request updates its state anyway. */
+  /** Records that an agent hung up while it waited. Nothing waits for this write: the agent's next request updates its state anyway. */
   #left(id: string, number: number): void {
     const left = this.#parts.rounds.wish({
       reads: () => ({ agents: [id] }),
@@ -109,14 +109,14 @@ export class AgentWaits {
     void left.catch(() => {})
   }
 
-  /** Takes back what was given to a connection that was closed in the meantime. */
+  /** Takes back a gift whose connection was closed in the meantime. */
   missed({ waiter: { agent: id }, given }: Gift): void {
     const back = this.#parts.rounds.wish({
       reads: () => ({ agents: [id] }),
       decide: (rows) => {
         const agent = rows.knownAgent(id)
         const held = agent && rows.tasks.heldBy(id)
-        // The same task may have been given to the same agent again in the meantime, on a connection to another hub.
+        // In the meantime the agent may have got the same task again, on a connection to another hub.
         const isThis = given.type === 'task' && held && ticketOf(held) === ticketOf(given.task)
         if (isThis && held.state === 'PENDING_ACK')
           takeBack(rows, held, 'hub', 'its agent hung up before the task arrived')
@@ -138,8 +138,8 @@ export class AgentWaits {
 }
 
 /**
- * Whether the agent has closed its connection. A request may be read long after the agent hung up, with the hang-up right behind it: a few
- * turns of the event loop reveal it, so that no task goes to a closed connection.
+ * Whether the agent has closed its connection. A request may be read long after it was sent, with the closing of the connection right
+ * behind it. Waiting a few turns of the event loop reveals that, so that no task goes to a closed connection.
  */
 async function isClosed(connection: AbortSignal, turns: number): Promise<boolean> {
   for (let turn = 0; turn < turns && !connection.aborted; turn++)

@@ -12,7 +12,7 @@ type Seen = { caller: HubCaller; act: string; on?: string; status: number }
 type AuditTrailParts = {
   book: HubAuditBook
   clock: Clock
-  /** Warns the person who runs the hub that acts cannot be kept. */
+  /** Warns the person who runs the hub that acts cannot be recorded. */
   tell?(words: string): void
 }
 
@@ -22,8 +22,8 @@ const mostWaiting = 10_000
 const longestSubject = 128
 
 /**
- * Keeps every act of the hub's clients before it is answered. Acts of one moment are written together. An act that was never answered may
- * be missing after the hub is killed: it is written after the change that it made.
+ * Records every act of the hub's clients before the hub answers it. Acts of the same moment are written together. If the hub is killed,
+ * an act that it had not answered may be missing: the act is written after the change that it made.
  */
 export class AuditTrail {
   #parts: AuditTrailParts
@@ -44,7 +44,7 @@ export class AuditTrail {
     return this.#parts.book
   }
 
-  /** Notes the address from which a client came, for everything that it does in this request. */
+  /** Notes the address that a client's request came from, for all acts of this request. */
   came(caller: HubCaller, address: string): void {
     this.#addresses.set(caller, address)
   }
@@ -58,7 +58,7 @@ export class AuditTrail {
     return this.flush()
   }
 
-  /** A tool whose calls are kept, unless they only read. */
+  /** Wraps a tool so that its calls are recorded, unless the tool only reads. */
   watched(tool: HubTool, caller: HubCaller): HubTool {
     if (tool.risk === 'read') return tool
     const note = (status: number, on: string | undefined) =>
@@ -70,7 +70,7 @@ export class AuditTrail {
         try {
           const said = await tool.run(input, call)
           const given = typeof said === 'string' ? undefined : subjectOf(said.data)
-          // A wait that got nothing is not an act.
+          // A wait that returned nothing is not an act.
           if (tool.name !== 'wait_for_prompt' || given !== undefined) await note(200, named ?? given)
           return said
         } catch (error) {
@@ -81,7 +81,7 @@ export class AuditTrail {
     }
   }
 
-  /** Writes the acts that wait. If the audit log cannot be written, warns once and tries again with the next act. */
+  /** Writes the waiting acts. If the audit log cannot be written, warns once and tries again with the next act. */
   flush(): Promise<void> {
     this.#next ??= this.#writing.then(() => {
       this.#next = undefined
@@ -111,7 +111,7 @@ export class AuditTrail {
   }
 }
 
-/** The id of the subject of an input or a result; if an agent names its ticket, the id of the task. */
+/** The id of the subject of an input or a result; for an agent's ticket, the id of its task. */
 export function subjectOf(data: unknown): string | undefined {
   const { taskId, id, agentId, pipelineId, scheduleId, ...others } = (data ?? {}) as Record<string, unknown>
   const { key, link, task, signIn, pipeline, invite } = others

@@ -6,13 +6,15 @@ import { StoreError } from '../../core/talk/store.ts'
 import { emptyWrites } from '../model/hub-ledger.ts'
 import { wholeHub } from '../model/tasks/machine-rules.ts'
 
-/** The bounds of the wake time in seconds: from a few milliseconds if an agent waits, to an hour if no agent is free. */
+/**
+ * The upper bounds, in seconds, of the buckets for wake times: from a few milliseconds if an agent waits, to an hour if no agent is free.
+ */
 const wakeBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600]
 
 /** A disk with less room than this is full. */
 const leastFreeBytes = 1024 * 1024
 
-/** Counts what a hub does by the changes that it publishes, and asks the ledger for the rest on request. */
+/** Counts the hub's work by the changes that it publishes, and reads everything else from the ledger on request. */
 export class CountedVitals implements HubVitals {
   #ledger: HubLedger
   #waiting: () => number
@@ -20,7 +22,7 @@ export class CountedVitals implements HubVitals {
   #wake = { bounds: wakeBounds, counts: wakeBounds.map(() => 0), sum: 0, count: 0 }
 
   #tell: (words: string) => void
-  /** The reason why the ledger cannot be used that the operator has already seen. */
+  /** The reason for the ledger's failure that the operator has already seen. */
   #told: string | undefined
 
   /**
@@ -81,10 +83,10 @@ export class CountedVitals implements HubVitals {
     }
   }
 
-  /** Throws if a ledger in a file cannot be written. A database server looks after its own disk. */
+  /** Throws if a ledger in a file cannot be written. The disk of a database server is not the hub's concern. */
   async #checkWriting(): Promise<void> {
     if (this.#ledger.isShared) return
-    // On a full disk, SQLite may still have room in its own files for a while.
+    // On a full disk, SQLite may still find free space inside its own files for a while.
     const free = this.#ledger.freeBytes?.() ?? Infinity
     if (free < leastFreeBytes) throw new StoreError('the disk of the hub is full')
     await this.#ledger.round((round) => round.write(emptyWrites))

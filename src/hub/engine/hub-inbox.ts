@@ -66,7 +66,7 @@ export class HubInbox {
     return this.#parts.ledger.look((look) => this.itemsIn(look, turns))
   }
 
-  /** Everything that waits for a person, as one read of the ledger sees it. */
+  /** Everything that waits for a person, read from one snapshot of the ledger. */
   async itemsIn(look: LedgerLook, turns: readonly TurnRow[] = []): Promise<InboxItem[]> {
     const { agents, days, disk } = this.#parts
     const waiting = await look.list({ states: ['BLOCKED', 'IN_REVIEW', 'FAILED'], most: mostTasks })

@@ -19,12 +19,12 @@ export type TaskPlace = NonNullable<TaskQuery['after']>
 type TaskPage = { seq: number; tasks: Task[]; after?: TaskPlace }
 
 const openStates: readonly TaskState[] = ['QUEUED', 'PENDING_ACK', 'ASSIGNED', 'IN_PROGRESS', 'BLOCKED', 'IN_REVIEW']
-/** How many finished tasks are sent at once; clients request the others page by page. */
+/** How many finished tasks one answer contains; clients request the rest page by page. */
 const mostFinished = 1_000
-/** How many finished tasks the dashboard in a browser gets first; it requests the others while it shows these. */
+/** How many finished tasks the dashboard in a browser gets first; it requests the rest while it shows these. */
 const firstFinished = 200
 
-/** The reads of the hub. Each is one read of the ledger, so that everything in an answer belongs to one moment. */
+/** The reads of the hub. Each uses one snapshot of the ledger, so that all parts of an answer belong to the same moment. */
 export abstract class HubReads {
   abstract readonly inbox: HubInbox
   readonly #ledger: HubLedger
@@ -83,7 +83,9 @@ export abstract class HubReads {
     return this.#limits.today(await look.days(), look.now)
   }
 
-  /** Everything at one moment; `tasks` are those of the query, or else all open tasks and the newest finished ones. */
+  /**
+   * The state of the hub at one moment, with the tasks of the query, or without a query with all open tasks and the newest finished ones.
+   */
   state(query?: TaskQuery): Promise<HubState> {
     return this.#ledger.look(async (look) => ({
       ...(await this.#stateIn(look)),
@@ -91,7 +93,7 @@ export abstract class HubReads {
     }))
   }
 
-  /** The first data of the dashboard, at one moment: of the finished tasks that wait for nobody, only the newest. */
+  /** The first data of the dashboard, at one moment. Of the finished tasks that need nobody's attention it contains only the newest. */
   page(): Promise<HubState & { count: number; schedules: Schedule[] }> {
     return this.#ledger.look(async (look) => {
       const waiting = (await this.inbox.itemsIn(look)).flatMap(({ task }) => task ?? [])
@@ -118,7 +120,7 @@ export abstract class HubReads {
     })
   }
 
-  /** A task, and the number of the last change that it holds. */
+  /** A task, and the number of the last change that it includes. */
   taskAt(id: string): Promise<{ seq: number; task: Task }> {
     return this.#ledger.look(async (look) => ({ seq: look.seq, task: await taskAt(look, id) }))
   }
@@ -136,7 +138,7 @@ export abstract class HubReads {
   }
 }
 
-/** Every agent with its standing, as one read of the ledger sees it. */
+/** Every agent with its standing, read from one snapshot of the ledger. */
 export async function agentsIn(look: LedgerLook): Promise<AgentNow[]> {
   const held = new Map((await look.held()).map(({ task }) => [task.agent, task.id]))
   const rows = (await look.agents()).map((row) => ({ row, task: held.get(row.agent.id) }))
@@ -145,7 +147,7 @@ export async function agentsIn(look: LedgerLook): Promise<AgentNow[]> {
   return rows.map(({ row, task }) => agentNowOf(row, task, look.steady, rules))
 }
 
-/** The rules that are about one agent. */
+/** The rules that apply to one agent. */
 async function rulesAround(look: LedgerLook, { agent }: AgentRow): Promise<FleetRules> {
   const machine = agent.status?.machine
   const names = [wholeHub, ...(machine === undefined ? [] : [machine])]
@@ -158,7 +160,7 @@ function agentNowOf(row: AgentRow, task: string | undefined, steady: number, rul
   return defined({ ...row.agent, waits: waits(row, steady), about: isAbout(row, steady), task, rests })
 }
 
-/** A task as one read of the ledger sees it. */
+/** A task, read from one snapshot of the ledger. */
 export async function taskAt(look: LedgerLook, id: string): Promise<Task> {
   const [row] = await look.tasks([id])
   if (!row) throw await explainMissing(look, new NoTask(id))
@@ -173,7 +175,7 @@ async function agentAt(look: LedgerLook, id: string): Promise<AgentRow> {
 
 const tasksIn = (rows: readonly { task: Task }[]) => rows.map(({ task }) => task)
 
-/** All open tasks, those of a list, and the newest of the others; the newest first. */
+/** All open tasks, the tasks of a list, and the newest of the rest; newest first. */
 async function openAndNewest(look: LedgerLook, most: number, besides: readonly string[] = []): Promise<Task[]> {
   const open = tasksIn(await look.list({ states: openStates }))
   const finished = tasksIn(await look.list({ states: finishedStates, most }))

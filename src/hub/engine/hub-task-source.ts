@@ -38,18 +38,21 @@ type HubTaskSourceParts = {
   workspace: TaskWorkspace
   /** Runs the checks of the workspace before the work is reviewed. */
   checks?: TaskChecks | undefined
-  /** Keeps checks that termaite ran, under the key of a person. */
+  /** Stores the results of checks that termaite ran, under a person's key. */
   vouch?: ((task: string, checks: SentCheck[], signal: AbortSignal) => Promise<unknown>) | undefined
   files?: TaskFiles
-  /** Brings the work to people on other machines; missing if they can reach it without help. */
+  /** Sends the work to people on other machines; missing if they can reach it already. */
   carrier?: WorkCarrier | undefined
   /** The name of the machine that the agent works on. */
   machine: string
-  /** Called when the connection to the hub is lost, and when it is back. */
+  /** Called when the connection to the hub is lost, and when it is restored. */
   tell(words: string): void
 }
 
-/** How long one wait at the hub lasts: so short that an agent whose connection died silently, as on a laptop that slept, is soon back. */
+/**
+ * How long one wait at the hub lasts. It is short, so that an agent whose connection died silently, as on a laptop that slept, soon waits
+ * again.
+ */
 const waitSeconds = 60
 const firstWaitMs = 1_000
 const longestWaitMs = 30_000
@@ -57,8 +60,8 @@ const longestWaitMs = 30_000
 const lookMs = 5_000
 
 /**
- * Makes a call for an agent. If the hub does not know the agent, registers it and repeats the call; a status that the hub still has of it
- * is kept.
+ * Makes a call for an agent. If the hub does not know the agent, registers it and repeats the call; the agent keeps the status that the
+ * hub still has for it.
  */
 export async function whenRegistered<T>(
   hub: Pick<RemoteHub, 'register'>,
@@ -74,16 +77,16 @@ export async function whenRegistered<T>(
   }
 }
 
-/** A task source over a hub: every call is repeated until the hub has received it. */
+/** A task source that gets its tasks from a hub: every call is repeated until the hub has received it. */
 export class HubTaskSource implements TaskSource {
   #parts: HubTaskSourceParts
   #delivery: WorkDelivery
   #away = false
-  /** The files of the task that was given last. */
+  /** The files of the current task. */
   #attached: readonly Attachment[] = []
-  /** The workspace of that task. */
+  /** The workspace of the current task. */
   #wanted: WantedWorkspace
-  /** The title of that task, by its ticket. */
+  /** The title of the current task, with its ticket. */
   #titled: { ticket: string; title: string } | undefined
 
   constructor(parts: HubTaskSourceParts) {
@@ -124,7 +127,7 @@ export class HubTaskSource implements TaskSource {
     const state = await this.#say(ticket, 'ack', {}, signal)
     if (state !== 'kept') return state
     try {
-      // The folder may have to be cloned first, which may take long.
+      // The repository may have to be cloned first, which can take long.
       const begun = await this.#whileHeld(ticket, signal, (held) =>
         this.#withRoom(held, () => workspace.begin(taskIdOf(ticket), this.#wanted, held)),
       )
@@ -139,7 +142,7 @@ export class HubTaskSource implements TaskSource {
     }
   }
 
-  /** Repeats work that needs disk space until there is some: a full disk does not stop an agent. */
+  /** Repeats work that needs disk space until there is enough: a full disk does not stop an agent. */
   async #withRoom<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const { clock, tell } = this.#parts
     for (let wait = firstWaitMs; ; wait = Math.min(longestWaitMs, wait * 2))
@@ -161,7 +164,7 @@ export class HubTaskSource implements TaskSource {
     }
     // If the task was taken away while its folder was being prepared, the failure says nothing about the folder.
     if (signal.aborted || !(await isOurs())) return 'lost'
-    // An older hub does not know this verb; it takes the task back itself once the agent has been silent for too long.
+    // An older hub does not support this verb; it takes the task back itself once the agent has been silent for too long.
     await this.#say(ticket, 'release', { reason: why }, signal)
     return { unready: why }
   }
@@ -185,7 +188,7 @@ export class HubTaskSource implements TaskSource {
       const evidence = ran.length > 0 ? await this.#sendChecks(ticket, ran, signal) : {}
       return hub.respond(ticket, as.id, { ...report, ...sent, ...evidence, status })
     })
-    // An answer that the agent sent itself contains neither the place of its work nor the results of its checks.
+    // An answer that the agent sent itself lacks the place of its work and the results of its checks.
     if (state === 'settled' && ran.length > 0 && vouch)
       await this.#reach(signal, () => this.#sendChecks(ticket, ran, signal)).catch(() => undefined)
     if (state === 'settled' && work)
@@ -205,14 +208,14 @@ export class HubTaskSource implements TaskSource {
     if (work && 'changes' in work) await this.#delivery.keepLate(ticket, work, message, signal)
   }
 
-  /** The title of a task. If an earlier process got the task, the title is looked up. */
+  /** The title of a task. If an earlier process got the task, the hub is asked for its title. */
   async #title(ticket: string, signal: AbortSignal): Promise<string> {
     if (this.#titled?.ticket === ticket) return this.#titled.title
     const task = await this.#reach(signal, () => this.#parts.hub.task(taskIdOf(ticket))).catch(() => undefined)
     return task ? taskTitle(task) : `task ${taskIdOf(ticket)}`
   }
 
-  /** Reports a task whose work is on no branch. It does not count as done: a person is asked to clean up the folder. */
+  /** Reports a task whose work was not committed to a branch. It does not count as done: a person is asked to clean up the folder. */
   async #respondWithout(
     ticket: string,
     { status, message }: TaskReport,
@@ -248,7 +251,7 @@ export class HubTaskSource implements TaskSource {
     return waits
   }
 
-  /** The total is sent again with the next turn, so that a lost report does no harm. */
+  /** The next turn sends the total again, so a lost report does no harm. */
   reportUsage(total: Spent): void {
     const { hub, as } = this.#parts
     hub.spent(as.id, total).catch(() => {})
@@ -292,14 +295,14 @@ export class HubTaskSource implements TaskSource {
     return this.#claim(ticket, signal, () => hub.tell(ticket, verb, { agent: as.id, ...body }))
   }
 
-  /** Whether the hub has paused the task at this agent, which will get it again together with its work. */
+  /** Whether the hub has paused the task at this agent. The agent will get it again, together with its work. */
   async #isPaused(ticket: string, signal: AbortSignal): Promise<boolean> {
     const { hub, as } = this.#parts
     const task = await this.#reach(signal, () => hub.task(taskIdOf(ticket))).catch(() => undefined)
     return task !== undefined && isPausedAt(task, as.id)
   }
 
-  /** Does work for a task that may take long. The signal that `work` gets also aborts if the task is taken away in the meantime. */
+  /** Does work for a task that may take long. The signal that `work` gets also aborts when the task is taken away. */
   async #whileHeld<T>(ticket: string, signal: AbortSignal, work: (held: AbortSignal) => Promise<T>): Promise<T> {
     const over = new AbortController()
     const lost = new AbortController()
@@ -361,11 +364,11 @@ export class HubTaskSource implements TaskSource {
 /** States of a task that its agent has answered itself. */
 const answered: ReadonlySet<string> = new Set(['COMPLETED', 'FAILED', 'IN_REVIEW', 'APPROVED', 'BLOCKED'])
 
-/** The text that informs an agent of the folder of its task. */
+/** The text that tells an agent which folder to work in. */
 const folderWords = (folder: string, workspace: string) =>
   `Work in the folder ${folder}. It is a checkout of ${wholeName(workspace)} on a branch of its own for this task. Change files only there. What you leave there is committed for you.`
 
-/** Too many requests, a failing hub and an absent hub: the caller waits until they pass. */
+/** Whether the caller should wait and repeat the call: there were too many requests, or the hub fails or is unreachable. */
 function isAway(error: unknown): error is Error {
   return error instanceof HubAway || (error instanceof HubRefused && (error.status === 429 || error.status >= 500))
 }

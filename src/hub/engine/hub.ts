@@ -42,7 +42,7 @@ type HubParts = {
   /** Called with the changes that this hub has made, once they are durable. */
   published(changes: readonly HubChange[]): void
   caps?: SpendingCaps
-  /** Hides secrets in results that are handed on to another agent. */
+  /** Hides secrets in a result that is passed on to another agent. */
   mask?(text: string): string
   /** Merges approved work on this machine. */
   merger?: WorkMerger
@@ -60,7 +60,7 @@ export type Registration = Pick<HubAgent, 'id' | 'role' | 'name' | 'capabilities
   Pick<HubAgent, 'workspaces' | 'version' | 'protocol'> &
   Pick<AgentStatus, 'machine'>
 
-/** A task as it is added: its files are named by the ids of their uploads. */
+/** A new task whose files are named by the ids of their uploads. */
 export type AddedTask = Omit<NewTask, 'attachments'> & { attachments?: SentAttachment[] }
 
 /** The pause before the next attempt when the ledger cannot be written. */
@@ -93,9 +93,9 @@ export class Hub extends HubReads {
   #waits: AgentWaits
   #limits: SpendingLimits
   #keepFinishedMs: number | undefined
-  /** Called when something has changed at the hub: requests that wait for the end of a task check it again. */
+  /** Called when something has changed at the hub: requests that wait for the end of a task then check it again. */
   #watchers = new Set<() => void>()
-  /** The sleep of `run`, and its end by `Clock.elapsed`. */
+  /** The current sleep of `run`, and its end by `Clock.elapsed`. */
   #sleep = { until: Infinity, wake: new AbortController() }
 
   constructor({
@@ -133,7 +133,7 @@ export class Hub extends HubReads {
         published(changes)
         if (changes.length > 0) this.#changed()
       },
-      // A retry, a deadline or a schedule of a round may be due before the sleep ends.
+      // A retry, a deadline or a schedule of this round may be due before the sleep ends.
       due: (ms) => {
         if (clock.elapsed() + ms < this.#sleep.until) this.#sleep.wake.abort('due')
       },
@@ -172,7 +172,7 @@ export class Hub extends HubReads {
     })
   }
 
-  /** Adds a task. A request that is repeated with the same id, or without one with the same key, adds no second task. */
+  /** Adds a task. A request repeated with the same id, or without an id with the same key, adds no second task. */
   async add({ attachments: sent, ...wanted }: AddedTask, key?: string): Promise<Task> {
     const named = requestName(wanted.by, 'add', key)
     const attachments = await this.attachments.of(sent)
@@ -183,7 +183,7 @@ export class Hub extends HubReads {
       reads: () => ({ tasks: [id], needs }),
       decide: (rows) => {
         const known = rows.tasks.known(id)
-        // Answers a request that is sent again because its answer got lost.
+        // Answers a request that the client repeated because the answer was lost.
         if (known?.prompt === wanted.prompt) return known
         const capped = { ...wanted, id, attachments, cap: wanted.cap ?? this.#limits.taskCap }
         rows.tasks.add(
@@ -194,13 +194,16 @@ export class Hub extends HubReads {
     })
   }
 
-  /** Waits for a task, a message or an eviction. A task that the agent already has is offered again, so that a lost answer costs nothing. `until`: by `Clock.elapsed`. */
+  /**
+   * Waits for a task, a message or an eviction. A task that the agent already has is offered again, in case the answer was lost. `until`
+   * is a time of `Clock.elapsed`.
+   */
   async wait(id: string, until: number, connection: AbortSignal, asked?: WorkRequest): Promise<Given> {
     const given = await this.#waits.wait(id, until, connection, asked)
     return given.type === 'task' ? { ...given, task: await this.reviews.forAgent(given.task) } : given
   }
 
-  /** Cancels a task. `key` is the client's own name for the request, here and below. */
+  /** Cancels a task. `key` is the client's own name for the request, here and in the methods below. */
   cancel(ticket: string, by: string, why = 'cancelled', key?: string): Promise<Task> {
     const rule = (rows: RoundRows, task: Task) => {
       checkNotMerging(task)
@@ -239,7 +242,7 @@ export class Hub extends HubReads {
     return this.#rounds.wish(taskWish(ticket, rule, { more, request: requestName(by, 'redirect', key) }))
   }
 
-  /** Resolves when a task is finished, blocked or in review, or when the time is over. */
+  /** Resolves when a task is finished, blocked or in review, or at the time `until`. */
   async settled(id: string, until: number, signal: AbortSignal): Promise<Task> {
     for (;;) {
       const changed = new AbortController()
@@ -257,15 +260,15 @@ export class Hub extends HubReads {
   }
 
   /**
-   * Settles the leftovers of an earlier process: diffs inside tasks of an older termaite, and merges whose outcome is unknown. Called once,
-   * before the hub serves anybody.
+   * Cleans up after an earlier process: diffs inside tasks of an older termaite, and merges whose outcome is unknown. Called once, before
+   * the hub accepts requests.
    */
   async settle(): Promise<void> {
     await this.#ledger.adopt?.((task) => this.texts.withMovedDiffs(task))
     await this.reviews.settleMerges()
   }
 
-  /** Does everything whose time has come, such as taking tasks back from agents that fell silent, until the signal aborts. */
+  /** Does everything that is due, such as taking tasks back from agents that fell silent, until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const quiet = this.#ledger.listen(({ seq, claimable }) => {
       this.#rounds.heard(seq, claimable)
@@ -273,7 +276,7 @@ export class Hub extends HubReads {
     })
     const tidied = this.#tidy(signal)
     while (!signal.aborted) {
-      // A round even when nothing is due, because wishes lapse with time. If the ledger failed, the hub tries again.
+      // Runs a round even if nothing is due, because wishes for a certain agent expire. If the ledger failed, the hub tries again.
       const next = await this.#rounds
         .sweep()
         .then(() => this.#ledger.untilDue())
@@ -290,7 +293,7 @@ export class Hub extends HubReads {
 
   /**
    * Removes old finished tasks if the settings say so, removes texts that no task refers to, and settles merges that another hub left
-   * unfinished. A step that fails is repeated the next time.
+   * unfinished. A step that fails is repeated next time.
    */
   async #tidy(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {

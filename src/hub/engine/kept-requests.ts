@@ -10,14 +10,15 @@ import { HubError } from './rules/task-rules.ts'
 /** A change that a client wants, with the client's own key for the request. */
 type AskedChange = {
   by: string
-  /** The method and the path of the request. */
+  /** The method and the path of the request, as text. */
   act: string
   key: string
   body: unknown
   /** The key or the cookies with which the client authenticates. The answer is sealed with it. */
   secret: string
   /**
-   * Whether the change itself remembers the request, so that it may be requested again while the outcome of the first attempt is unknown.
+   * Whether the change itself recognises a repeated request, so that the request may be repeated while the outcome of the first attempt
+   * is unknown.
    */
   remembers: boolean
   signal: AbortSignal
@@ -44,7 +45,9 @@ export class KeptRequests {
     this.#clock = clock
   }
 
-  /** Makes a change, or returns the answer from when it was made. A change that was refused or failed may be requested again. */
+  /**
+   * Makes a change, or returns the answer that was stored when it was made. A change that was refused or failed may be requested again.
+   */
   async once(asked: AskedChange, change: () => Promise<unknown>): Promise<{ answer: unknown; isRepeated: boolean }> {
     const name = requestName(asked.by, asked.act, asked.key)!
     const run = randomName()
@@ -86,7 +89,10 @@ export class KeptRequests {
     }
   }
 
-  /** Writes the outcome of a request. If the ledger cannot be written now, the client does not wait until it can. */
+  /**
+   * Writes the outcome of a request. While the ledger cannot be written, the write is repeated in the background; the client does not
+   * wait for it.
+   */
   async #surely(write: () => Promise<void>): Promise<void> {
     try {
       await write()

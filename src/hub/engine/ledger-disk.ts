@@ -4,12 +4,12 @@ import type { HubLedger } from '../model/hub-ledger.ts'
 import { defined } from '../../base/defined.ts'
 import { littleDisk } from '../../core/work/full-disk.ts'
 
-/** How often followers check the disk. */
+/** How often the disk is checked while somebody follows it. */
 const lookMs = 30_000
-/** A disk that was nearly full has room again at this many bytes, so that a warning does not come and go with every file. */
+/** The disk counts as having room again only above this many bytes, so that the warning does not flicker with every file. */
 const roomBytes = 1.1 * littleDisk
 
-/** Watches the disk of a ledger in a file; its operator watches the disk of any other ledger. */
+/** Watches the disk of a ledger that is a file. A database server's disk is watched by its operator. */
 export class LedgerDisk {
   #ledger: Pick<HubLedger, 'freeBytes'>
   #clock: Clock

@@ -6,7 +6,7 @@ import { forgottenMs, leaseMs } from '../model/hub-book.ts'
 
 type Row = Omit<LinkedMachine, 'machine'> & { claim: MachineClaim; seen: number; hub?: string }
 
-/** The address book of a hub that has its ledger to itself; it lasts as long as its process. */
+/** The address book of a hub that has its ledger to itself; it exists as long as the process. */
 export class MemoryHubBook implements HubBook {
   #clock: Clock
   #machines = new Map<string, Row>()

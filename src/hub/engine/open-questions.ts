@@ -12,7 +12,9 @@ import { taskWish } from './rounds/rounds.ts'
 import { addNote, queuedAgain } from './rules/task-moves.ts'
 import { heldTask, HubError, taskIdOf, taskIn } from './rules/task-rules.ts'
 
-/** The questions that wait for a person at the hub, and their answers: of agents, of blocked tasks, and about the cap of a day. */
+/**
+ * The questions that wait for a person at the hub, and their answers: questions of agents, of blocked tasks, and about the cap of a day.
+ */
 export class OpenQuestions {
   #rounds: Pick<Rounds, 'wish'>
   #limits: SpendingLimits
@@ -22,7 +24,7 @@ export class OpenQuestions {
     this.#limits = limits
   }
 
-  /** Keeps an open question of an agent, which goes on with its task once it is answered; undefined withdraws it. */
+  /** Stores an open question of an agent, which continues its task once the question is answered; undefined withdraws the question. */
   ask(agentId: string, asked: Omit<AgentQuestion, 'at'> | undefined): Promise<HubAgent> {
     return this.#rounds.wish({
       reads: () => ({ agents: [agentId], tasks: [asked?.task ?? []].flat() }),
@@ -49,8 +51,8 @@ export class OpenQuestions {
   }
 
   /**
-   * Answers a blocked task, which goes back to the agent that asked if that agent is present, or answers a question of the agent that has
-   * the task.
+   * Answers the question of a blocked task, which goes back to the agent that asked if that agent is present; or answers a question of
+   * the agent that has the task.
    */
   answer(ticket: string, picks: readonly string[], by: string, key?: string): Promise<Task> {
     const rule = (rows: RoundRows, known: Task) => {

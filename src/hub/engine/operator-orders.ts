@@ -7,18 +7,18 @@ import { defined } from '../../base/defined.ts'
 import { wholeHub } from '../model/tasks/machine-rules.ts'
 import { HubError } from './rules/task-rules.ts'
 
-/** The name of a machine that a client sent. */
+/** Checks the name of a machine that a client sent, and returns it. */
 export function machineNamed(name: string): string {
   if (name !== wholeHub && /^[^\p{Cc}]{1,200}$/u.test(name)) return name
   throw new HubError('wrong', `"${name.slice(0, 50)}" is not the name of a machine.`)
 }
 
-/** A pause as it is ordered. */
+/** A pause as an operator ordered it. */
 type PauseWish = { by: string; why?: string | undefined; drains?: boolean | undefined }
 
 /**
- * The orders of operators: to give nothing new to an agent, to the agents of a machine or to anybody, and the labels and the limit of
- * machines. An order locks the agents that it concerns, so that no task is given out against it once it is answered.
+ * The orders of operators: pausing an agent, the agents of a machine or the whole hub, and setting the labels and the limit of a machine.
+ * An order locks the rows of the agents that it concerns, so that no task is given out against it once the hub has answered.
  */
 export class OperatorOrders {
   #rounds: Pick<Rounds, 'wish'>
@@ -88,7 +88,7 @@ export class OperatorOrders {
     })
   }
 
-  /** Removes everything that was set for a machine whose name is now free. */
+  /** Removes all rules of a machine whose name is free now. */
   async forget(machine: string): Promise<void> {
     const [rules] = await this.#ledger.look((look) => look.machineRules([machine]))
     if (rules && Object.keys(rules).length > 1) await this.#change(machine, () => ({ machine }))

@@ -27,7 +27,7 @@ import { pickedForCap } from './rules/question-picks.ts'
 import { cancelTask, queuedAgain } from './rules/task-moves.ts'
 import { HubError, isFinished, isHeld } from './rules/task-rules.ts'
 
-/** A plan that is to be added; `id` is chosen by the sender, so that a request that is sent again adds nothing. */
+/** A plan to add. The sender chooses `id`, so that a repeated request adds nothing. */
 type NewPipeline = { id: string; plan: Plan; digest: string; by: string }
 
 /** The text of a plan with the name of its file, and the workspace and the time zone of the sender. */
@@ -49,7 +49,7 @@ type PipelineParts = {
   taskCap: SpendingCap | undefined
 }
 
-/** A run of a plan that begins. */
+/** A new run of a plan. */
 type Run = { id: string; by: string; digest: string; schedule?: string; note?: string | undefined }
 
 /** The hub's pipelines and schedules. Every change is durable before it is answered. */
@@ -95,7 +95,7 @@ export class Pipelines {
     const digest = sha256()
       .update(JSON.stringify([text, workspace, zone]))
       .digest('hex')
-    // A repeated request may arrive after a time that its plan names.
+    // A repeated request may arrive after a time that its plan names, and must still succeed.
     const known = await this.#known(id, digest)
     if (known) return known
     const { plan, problems } = await readPlan(text, { workspace, zone, now })
@@ -129,7 +129,7 @@ export class Pipelines {
     return this.#wish(id, (rows, pipeline) => cancelPipeline(rows, pipeline, by, why))
   }
 
-  /** Retries every task of a pipeline that failed or was cancelled; the tasks that need one of them wait for it. */
+  /** Retries every failed or cancelled task of a pipeline; the tasks that need one of them wait for it. */
   retry(id: string, by: string): Promise<Pipeline> {
     return this.#wish(id, (rows, pipeline) => {
       const undone = rows.tasks.of(pipeline).filter(isUndone)
@@ -149,7 +149,7 @@ export class Pipelines {
     })
   }
 
-  /** Resumes a pipeline that a person has paused; a pipeline that has passed its budget needs an answer instead. */
+  /** Resumes a pipeline that a person paused; a pipeline that has passed its budget needs an answer instead. */
   resume(id: string): Promise<Pipeline> {
     return this.#wish(id, (_, { paused, ...pipeline }) => {
       if (!paused) {
@@ -196,7 +196,7 @@ export class Pipelines {
     })
   }
 
-  /** Removes a schedule; the pipelines that it began go on. */
+  /** Removes a schedule; the pipelines that it started continue. */
   removeSchedule(id: string): Promise<Schedule> {
     return this.#parts.rounds.wish({
       reads: () => ({ schedules: [id] }),
@@ -208,9 +208,7 @@ export class Pipelines {
     })
   }
 
-  /**
-   * Looks at the pipelines whose tasks have moved in this round: retries failed tasks, and asks a person about a budget that is used up.
-   */
+  /** Updates the pipelines whose tasks changed in this round: retries failed tasks, and asks a person about a budget that is used up. */
   async settle(rows: RoundRows, moved: readonly string[]): Promise<void> {
     await rows.read({ pipelines: moved })
     for (const id of moved) {
@@ -224,7 +222,7 @@ export class Pipelines {
     }
   }
 
-  /** The task with its prompt filled in, if it may be given out; undefined if its pipeline or a pause holds it back. */
+  /** The task with its prompt filled in, if it may be given out now; undefined if its pipeline or a pause prevents that. */
   async begun(rows: RoundRows, task: QueuedTask): Promise<QueuedTask | undefined> {
     const { pipeline } = task
     if (!pipeline) return task
@@ -235,7 +233,7 @@ export class Pipelines {
     return rows.tasks.replace(await filledTask(task, { get: (id) => rows.tasks.need(id) }, this.#parts.handing))
   }
 
-  /** Begins the runs that are due, each together with the next time of its schedule: both are kept, or neither. */
+  /** Starts the runs that are due. Each run is written together with the next time of its schedule: both or neither. */
   async runSchedules(rows: RoundRows): Promise<void> {
     const due = await rows.ledger.dueSchedules()
     if (due.length === 0) return
@@ -246,7 +244,7 @@ export class Pipelines {
       const next = dueRun(schedule, rows.now, cron)
       if (!next) continue
       const { by, digest, plan, overlap, last } = schedule
-      // The same time gives the same id, so that no time runs twice.
+      // The same time gives the same id, so that no scheduled time runs twice.
       const run = { id: `${id.slice(0, 40)}-${next.at.toString(36)}`, by, digest, schedule: id, note: next.note }
       await rows.read({ pipelines: [run.id, ...(last ? [last.pipeline] : [])], tasks: runTasks(plan, run.id) })
       const before = last && rows.knownPipeline(last.pipeline)
@@ -270,7 +268,7 @@ export class Pipelines {
     })
   }
 
-  /** Finds the pipeline that an earlier copy of the same request has added; undefined for a new request. */
+  /** Finds the pipeline that an earlier copy of the same request added; undefined for a new request. */
   #known(id: string, digest: string): Promise<AddedPlan | undefined> {
     return this.#parts.ledger.look(async (look) => {
       const [row] = await look.pipelines([id])
@@ -292,7 +290,7 @@ export class Pipelines {
     rows.keepSchedule(defined({ ...when, id, name: plan.name, plan, digest, by, ...counts, next }))
   }
 
-  /** Checks everything before it changes anything. */
+  /** Starts a run of a plan. All checks come before the first change. */
   #begin(rows: RoundRows, plan: Plan, run: Run): void {
     const { pipeline, tasks } = this.#newRun(plan, run, rows)
     const taken = tasks.find(({ id }) => rows.tasks.known(id))
@@ -310,7 +308,9 @@ export class Pipelines {
   }
 }
 
-/** If the budget of a pipeline is used up, asks a person how to go on. Also sets when its time budget will be used up. */
+/**
+ * If the budget of a pipeline is used up, asks a person how to go on. Otherwise sets the time at which its time budget will be used up.
+ */
 export function check(rows: RoundRows, pipeline: Pipeline): void {
   const tasks = rows.tasks.of(pipeline)
   const asked = askedPipeline(pipeline, tasks, rows.now)

@@ -36,10 +36,10 @@ export interface RemoteHub {
   attachment(id: string, number: number, signal?: AbortSignal): Promise<Uint8Array>
   tell(id: string, verb: string, body?: object, signal?: AbortSignal): Promise<Task>
   sendText(ticket: string, text: string, signal?: AbortSignal): Promise<KeptText>
-  /** The ids of the parts of a bundle that the hub does not have yet, and one part as it is sent. */
+  /** The ids of those parts of a bundle that the hub does not have yet. */
   bundleMissing(ticket: string, bundle: TryBundle, signal?: AbortSignal): Promise<string[]>
   sendPart(ticket: string, bytes: Uint8Array, signal?: AbortSignal): Promise<KeptText>
-  /** Keeps the work of a task that the agent has lost. */
+  /** Sends the work of a task that the agent has lost; the hub stores it. */
   late(ticket: string, agent: string, work: LateWork, signal?: AbortSignal): Promise<Task>
   respond(ticket: string, agent: string, response: Response, signal?: AbortSignal): Promise<Task>
 }

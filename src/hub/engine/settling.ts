@@ -11,14 +11,14 @@ import { check } from './pipelines.ts'
 import { cancelTask, failTask, queuedAgain } from './rules/task-moves.ts'
 import { isHeld, workOf } from './rules/task-rules.ts'
 
-/** After this many returns without an answer a task has failed. */
+/** A task fails after it went back to the queue this often without an answer. */
 const mostReturns = 5
-/** After this many unacknowledged offers in a row a task has failed: the agents that wait do not do their tasks. */
+/** A task fails after this many unacknowledged offers in a row: the waiting agents do not work on their tasks. */
 const mostUnheard = 10
-/** The most overdue tasks that one round looks at. */
+/** The most overdue tasks that one round handles. */
 const mostOverdue = 200
 
-/** The rules of every round besides its wishes. */
+/** The rules that every round follows besides its wishes. */
 export function roundRules({ limits, pipelines }: { limits: SpendingLimits; pipelines: Pipelines }): RoundRules {
   return {
     stopped: (rows) => limits.stopped(rows),
@@ -49,7 +49,10 @@ export function roundRules({ limits, pipelines }: { limits: SpendingLimits; pipe
   }
 }
 
-/** Puts a task back into the queue, for the same agent if it had begun and no other wish is named; a task that came back too often has failed. */
+/**
+ * Puts a task back into the queue, for the same agent if that agent had begun and no other wish is set. A task that came back too often
+ * fails.
+ */
 export function takeBack(
   rows: RoundRows,
   task: HeldTask,
@@ -69,7 +72,7 @@ export function takeBack(
   )
 }
 
-/** A task whose time is over: its deadline has passed, its agent was silent for too long, or its pause is over. */
+/** Handles a task whose time is over: its deadline has passed, its agent was silent for too long, or its pause is over. */
 function overdue(rows: RoundRows, task: Task): void {
   const late = lateTask(task, rows.now)
   if (late) rows.tasks.replace(late)
@@ -77,7 +80,7 @@ function overdue(rows: RoundRows, task: Task): void {
     const why = task.state === 'PENDING_ACK' ? 'no agent accepted the task' : 'its agent sent nothing for 30 minutes'
     takeBack(rows, task, 'hub', why)
   } else {
-    // The task is checked again when the need, the pipeline or the pause that still holds it back no longer does.
+    // The task is checked again when the need, pipeline or pause that still holds it back changes.
     rows.tasks.looked(task.id)
     lookAgain(rows, task)
   }
@@ -88,8 +91,8 @@ function lookAgain(rows: RoundRows, task: Task): void {
 }
 
 /**
- * Marks queued tasks as ready whose needs are done. A task whose need failed fails, and a task whose need was cancelled is cancelled: nobody's
- * work went wrong, so it neither counts as failed nor asks for a person.
+ * Marks queued tasks as ready when their needs are done. A task fails if its need failed, and is cancelled if its need was cancelled:
+ * nothing went wrong then, so the task neither counts as failed nor asks for a person.
  */
 async function checkNeeds(rows: RoundRows, ids: readonly string[], pipelines: Pipelines): Promise<void> {
   const queued = () => ids.flatMap((id) => queuedTask(rows.tasks.known(id)) ?? [])
@@ -109,7 +112,7 @@ async function checkNeeds(rows: RoundRows, ids: readonly string[], pipelines: Pi
 
 const queuedTask = (task: Task | undefined): QueuedTask | undefined => (task?.state === 'QUEUED' ? task : undefined)
 
-/** Checks one level only: a task is added after the tasks that it needs, so there are no cycles. */
+/** Checks only the direct needs: a task is added after the tasks that it needs, so there are no cycles. */
 function mayGo(rows: RoundRows, task: QueuedTask): Readiness {
   const get = (id: string) => {
     if (id === task.id) return workOf(task)
@@ -119,7 +122,7 @@ function mayGo(rows: RoundRows, task: QueuedTask): Readiness {
   return readinessOf(task.id, { get })
 }
 
-/** How often in a row, this time included, a task was offered and not acknowledged. */
+/** How many times in a row, including now, a task was offered and not acknowledged. */
 function unacknowledgedOffers({ history }: Task): number {
   const before = history.findLastIndex(({ state }) => state !== 'PENDING_ACK' && state !== 'QUEUED')
   return history.slice(before + 1).filter(({ state }) => state === 'PENDING_ACK').length

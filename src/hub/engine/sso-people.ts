@@ -7,14 +7,14 @@ import { mayDo } from '../model/access/rights.ts'
 
 /** A person who was not seen for this time is no longer listed. */
 const knownMs = 90 * 86_400_000
-/** A visit of a person is written at most this often. */
+/** How often a person's visit is written at most. */
 const writtenMs = 86_400_000
 
 type SsoPeopleParts = { rounds: Pick<Rounds, 'wish'>; ledger: HubLedger; clock: Clock }
 
 /**
- * The people whom a proxy signs in. They have neither a key nor a sign-in at the hub, so the ledger remembers their names as marks, for all
- * hubs that share it.
+ * The people whom a proxy signs in. They have neither a key nor a sign-in at the hub, so their names are stored as marks in the ledger,
+ * for all hubs that share it.
  */
 export class SsoPeople {
   #parts: SsoPeopleParts
@@ -25,7 +25,7 @@ export class SsoPeople {
     this.#parts = parts
   }
 
-  /** Notes the visit of a person. No request waits for the write, and after a failure a later request tries again. */
+  /** Notes the visit of a person. No request waits for the write; if it fails, a later request writes again. */
   came({ name, role, sso }: HubCaller): void {
     const { clock, rounds } = this.#parts
     const now = clock.elapsed()

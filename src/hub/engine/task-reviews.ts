@@ -31,15 +31,15 @@ type ReviewParts = {
 /** The approval of a try. `merge` lets the hub's machine merge the work first; `merged` reports a merge that the person has made. */
 type Approval = { try?: number; merge?: boolean; merged?: TaskMerge }
 
-/** The line of a diff that a comment is about. */
+/** The line of a diff that a comment refers to. */
 type CommentPlace = Omit<LinePlace, 'text'>
 
-/** The most of a line that a comment quotes. */
+/** The most characters of a line that a comment quotes. */
 const longestQuote = 400
-/** Notes that are read from the ledger at once. */
+/** How many notes one read of the ledger fetches. */
 const batch = 500
 
-/** A merge that another hub has begun and that is not over after this time was interrupted. */
+/** A merge of another hub that has lasted longer than this was interrupted. */
 const mergeMs = 10 * 60_000
 
 /** The reviews of people: verdicts on tries, comments at lines, and the try that each person has looked at. */
@@ -69,7 +69,7 @@ export class TaskReviews {
     return this.#wish(ticket, rule, requestName(by, 'approve', key))
   }
 
-  /** Sends a task in review back to the agent that did it, with what is wrong and every open comment at a line. */
+  /** Sends a task in review back to the agent that did it, with the reviewer's text and every open comment on a line. */
   async reject(
     ticket: string,
     by: string,
@@ -111,7 +111,7 @@ export class TaskReviews {
     })
   }
 
-  /** Keeps which try of a task a person has looked at; only the newest one counts. */
+  /** Records which try of a task a person has looked at; only the newest record counts. */
   look(ticket: string, person: string, number: number): Promise<void> {
     const taskId = taskIdOf(ticket)
     const item = lookedItem(taskId)
@@ -150,7 +150,7 @@ export class TaskReviews {
     })
   }
 
-  /** A task as its agent reads it: each comment names its line, and every open comment at a line is included. */
+  /** A task for its agent: each comment names its line, and every open comment on a line is included. */
   async forAgent<T extends Task>(task: T): Promise<T> {
     const { notes, noted: count = 0 } = task
     if (count === 0) return task
@@ -162,7 +162,10 @@ export class TaskReviews {
     }
   }
 
-  /** Settles the merges that a killed hub has begun: a merge that was made is approved, any other one never happened. */
+  /**
+   * Settles the merges that a killed hub has begun: if the merge is in the repository, the work is approved; if not, the merge is
+   * forgotten.
+   */
   async settleMerges(): Promise<void> {
     const { ledger, merger, hub } = this.#parts
     const begun = await ledger.look(async (look) =>
@@ -200,7 +203,7 @@ export class TaskReviews {
     return done
   }
 
-  /** Records the outcome of a merge: its work is approved, or the merge never happened. */
+  /** Records the outcome of a merge: its work is approved, or the record that the merge began is removed. */
   #endMerge({ id, merging }: Task, merged: TaskMerge | undefined): Promise<Task> {
     return this.#wish(id, (rows, task) => {
       // Another merge of the task may have begun since.
@@ -236,13 +239,13 @@ export class TaskReviews {
   }
 }
 
-/** Refuses to move a task whose work is being merged just now. */
+/** Refuses to move a task while its work is being merged. */
 export function checkNotMerging({ id, merging }: Task): void {
   if (merging)
     throw new HubError('conflict', `The work of task ${id} is being merged at this moment. Try again in a moment.`)
 }
 
-/** The task, if this person may approve this try of it now. A merge may also follow an approval. */
+/** The task, if this person may now approve this try of it. A merge may also follow an approval. */
 function approvable(known: Task, by: string, { try: number, merge, merged }: Approval): ReviewedTask | DoneTask {
   checkNotMerging(known)
   const later = (merge || merged) && isDone(known) ? known : undefined
@@ -260,7 +263,7 @@ export function tryOf({ id, tries = [] }: Task, number: number): TaskTry {
   return found
 }
 
-/** Refuses a verdict on any try but the newest: nobody approves what they have not seen. */
+/** Refuses a verdict on any try but the newest, because nobody should approve work that they have not seen. */
 function checkTry({ id, tries = [] }: Task, number: number | undefined): void {
   const newest = tries.at(-1)?.number
   if (newest === undefined || newest === number) return

@@ -21,7 +21,7 @@ import {
 } from './rules/task-moves.ts'
 import { checkFence, heldTask, HubError, isHeld, isPausedAt, taskIdOf } from './rules/task-rules.ts'
 
-/** The answer of an agent: its text, the diff and the place of its work, and the checks that it says it ran. */
+/** An agent's answer: its text, the diff and the place of its work, and the checks that the agent says it ran. */
 export type Response = TaskResult & {
   status: 'COMPLETED' | 'FAILED' | 'BLOCKED' | 'IN_REVIEW'
   diff?: SentDiff
@@ -29,7 +29,7 @@ export type Response = TaskResult & {
   place?: TryPlace
 }
 
-/** The work of an agent that has lost its task. */
+/** The work of an agent that has already lost its task. */
 export type LateWork = Pick<Response, 'message' | 'artifacts' | 'diff' | 'place'>
 
 type TaskWorkParts = { rounds: Pick<Rounds, 'wish'>; ledger: HubLedger; texts: TaskTexts }
@@ -70,7 +70,7 @@ export class TaskWork {
     )
   }
 
-  /** Takes a task back from an agent that cannot work on any task: it goes back to the queue for all agents, without a preferred one. */
+  /** Takes a task back from an agent that cannot do any task now; the task goes back to the queue for all agents. */
   release(ticket: string, agentId: string, why: string, key?: string): Promise<Task> {
     const rule = (rows: RoundRows, task: WorkingTask) => takeBack(rows, task, agentId, why, task)
     return this.#work(ticket, agentId, rule, requestName(agentId, 'release', key))
@@ -81,7 +81,7 @@ export class TaskWork {
     const { status, message, artifacts, diff, evidence = [], place = {} } = response
     if (status === 'BLOCKED') return this.block(ticket, agentId, message, message, key)
     const result = defined({ message, artifacts })
-    // A response that is sent again because our answer got lost.
+    // The agent repeats a response if the hub's answer to it got lost.
     const isAnswered = ({ agent, state, result: known }: Task) =>
       agent === agentId && state === status && isSame(known, result)
     const request = requestName(agentId, 'respond', key)
@@ -102,12 +102,12 @@ export class TaskWork {
     return this.#parts.rounds.wish(taskWish(ticket, rule, { more: () => ({ agents: [agentId] }), request }))
   }
 
-  /** Keeps the work of an agent that has lost the task in the meantime, as its try. The task itself does not change. */
+  /** Stores the work of an agent that lost the task in the meantime, in that agent's try. The task itself does not change. */
   async late(taskId: string, agentId: string, { message, artifacts, diff, place = {} }: LateWork): Promise<Task> {
     const texts = await this.#kept(diff, [])
     const rule = (rows: RoundRows, task: Task) => {
       const late = unansweredTry(task, agentId)
-      // A request that is sent again because our answer got lost.
+      // The agent repeats a request if the hub's answer to it got lost.
       if (task.tries?.some((one) => one.agent === agentId && one.late && one.result?.message === message)) return
       if (!late)
         throw new HubError('conflict', `Agent ${agentId} has no try of task ${taskId} that ended without an answer.`)
@@ -118,7 +118,7 @@ export class TaskWork {
     return this.#parts.rounds.wish(taskWish(taskIdOf(taskId), rule))
   }
 
-  /** Keeps the checks that termaite ran on the work of a task, before its agent answers or a person has reviewed it. */
+  /** Stores the checks that termaite ran on the work of a task, before its agent answers or a person reviews it. */
   async checked(ticket: string, sent: readonly SentCheck[], key?: string): Promise<Task> {
     const open = (task: Task) => {
       if (isHeld(task) || task.state === 'IN_REVIEW') return task
@@ -164,7 +164,7 @@ export class TaskWork {
 }
 
 /**
- * The task of an agent that works on it; an unacknowledged task is acknowledged too. What the agent uses from now on counts for this task.
+ * The task of an agent that works on it; an unacknowledged task is acknowledged too. From now on the agent's usage counts for this task.
  */
 function working(rows: RoundRows, known: Task, agentId: string): WorkingTask {
   rows.hear(agentId)

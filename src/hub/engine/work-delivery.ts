@@ -15,7 +15,7 @@ type WorkDeliveryParts = {
   clock: Clock
   workspace: TaskWorkspace
   files?: TaskFiles | undefined
-  /** Brings the work to people on other machines; missing if they can reach it without help. */
+  /** Sends the work to people on other machines; missing if they can reach it already. */
   carrier?: WorkCarrier | undefined
   /** Repeats a call while the hub cannot be reached; undefined when the signal aborts. */
   reach<T>(signal: AbortSignal, call: () => Promise<T>): Promise<T | undefined>
@@ -28,10 +28,10 @@ type CollectedWork = { changes: TaskChanges; carried: CarriedWork | undefined }
 /** Why the work of a task is on no branch, and where the work is. */
 export type UncollectedWork = { why: string }
 
-/** The pauses before another attempt to commit the work: another git process may hold the lock for a moment. */
+/** The pauses between attempts to commit the work, because another git process may hold the lock for a moment. */
 const retryMs = [1_000, 2_000, 4_000]
 
-/** Brings the work of an agent's tasks from its folder to the hub. */
+/** Delivers the work of an agent's tasks from its folder to the hub. */
 export class WorkDelivery {
   #parts: WorkDeliveryParts
 
@@ -40,7 +40,7 @@ export class WorkDelivery {
   }
 
   /**
-   * Commits the work of a task on its branch, under the task's title, and makes it ready to be sent; undefined if nothing was changed or
+   * Commits the work of a task on its branch, under the task's title, and prepares it for sending; undefined if nothing was changed or
    * the changes cannot be determined.
    */
   async collect(
@@ -82,7 +82,7 @@ export class WorkDelivery {
       }
   }
 
-  /** Sends the diff and the bundle, and returns the facts that the hub keeps with the try. */
+  /** Sends the diff and the bundle, and returns the facts that the hub stores with the try. */
   async send(ticket: string, { changes, carried }: CollectedWork, signal: AbortSignal) {
     const { hub, machine } = this.#parts
     const { diff: text, cut, branch, commit, base, worktree } = changes
@@ -92,7 +92,7 @@ export class WorkDelivery {
     return { diff: defined({ id, cut }), place: defined({ machine, branch, commit, base, worktree, pushed, bundle }) }
   }
 
-  /** Keeps work as a try of a task that the agent has lost. If the hub refuses it, the work stays on its branch. */
+  /** Sends work for a try of a task that the agent has lost. If the hub refuses it, the work stays on its branch. */
   async keepLate(ticket: string, work: CollectedWork | undefined, message: string, signal: AbortSignal): Promise<void> {
     if (!work) return
     const { hub, agent, reach, tell } = this.#parts
@@ -106,7 +106,7 @@ export class WorkDelivery {
     }
   }
 
-  /** Sends the parts of a bundle that the hub does not have yet. A repeated call continues where the last one was interrupted. */
+  /** Sends the parts of a bundle that the hub does not have yet. A repeated call continues after the last part that was sent. */
   async #sendBundle(ticket: string, { bundle, part }: CarriedWork, signal: AbortSignal): Promise<void> {
     if (!bundle || !part) return
     const { hub } = this.#parts

@@ -7,7 +7,7 @@ import { attachmentUri } from '../engine/tools/tool-views.ts'
 import { mayDo } from '../model/access/rights.ts'
 import { HubError } from '../engine/rules/task-rules.ts'
 
-/** The files of tasks as MCP resources. An agent sees those of the task that it has. */
+/** The files of tasks as MCP resources. An agent sees the files of its own task. */
 export function attachmentResources(hub: Hub, caller: HubCaller): Resources {
   return {
     families: [],

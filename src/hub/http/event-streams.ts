@@ -19,11 +19,11 @@ import { eventStreamText, newestOfEach, placeIn } from './routes/change-feed.ts'
 import { answerHeaders, hangUpSignal, send, takesGzip } from './access/hub-answers.ts'
 import { refusal } from './access/hub-router.ts'
 
-/** The sources of the streams of events. */
+/** The sources of the event streams. */
 export type StreamParts = {
   clock: Clock
   changes: ChangeFeed
-  /** Yields whether each agent waits and is present, and then each change of that. */
+  /** Yields whether each agent waits and is present, and then each change. */
   standings?(signal: AbortSignal): AsyncIterable<AgentStanding>
   /** The turns of all machines, for people who may answer them. */
   turns?: MachineTurns
@@ -32,11 +32,11 @@ export type StreamParts = {
   conversations?: Conversations
   /** Yields when the disk of the ledger becomes nearly full, and when it has room again. */
   disk?(signal: AbortSignal): AsyncIterable<{ full?: FullDisk }>
-  /** The files of the page; a hub without them only serves its API. */
+  /** The files of the page; a hub without them serves only its API. */
   page?: PageFiles
 }
 
-/** Streams every change after the number that the follower names, and then each new one. */
+/** Streams every change after the number that the follower sends, and then each new one. */
 export async function streamChanges(
   request: IncomingMessage,
   response: ServerResponse,
@@ -48,10 +48,10 @@ export async function streamChanges(
   const after = placeIn(namedIn(request, url))
   if (!after) return send(response, refusal(400, 'after must be the id of an event, or a whole number from 0 on'))
   const brief = url.searchParams.has('brief')
-  // A page that was open while termaite was replaced by another version reloads itself.
+  // A page that stays open while termaite is updated reloads itself.
   response.setHeader('x-termaite-version', page?.version ?? '')
   const { stream, hungUp } = openStream(request, response, { clock, isSmall: brief })
-  // A turn waits for an answer once somebody sees its questions, so only people who can answer see them.
+  // An agent starts waiting for a person's answer once somebody sees its question, so only people who can answer see it.
   const isLive = url.searchParams.has('turns')
   if (turns && isLive && mayDo(caller.role, 'turns'))
     void sendLive(stream, turns.follow(hungUp), ({ type }) => type, hungUp)
@@ -75,7 +75,7 @@ export async function streamConversation(
 ): Promise<void> {
   if (!mayDo(caller.role, 'watch')) return send(response, refusal(403, 'this key may not read conversations'))
   if (caller.session !== undefined && caller.session !== session)
-    return send(response, refusal(403, 'This link shows another session.'))
+    return send(response, refusal(403, 'This link is for another session.'))
   if (request.method !== 'GET')
     return send(response, refusal(405, `${url.pathname} accepts GET, not ${request.method}`))
   const after = numberIn(request, url)
@@ -84,18 +84,18 @@ export async function streamConversation(
   await streamSession(stream, { session, after }, { turns, conversations }, hungUp)
 }
 
-/** The id of the last event that a follower has. */
+/** The id of the last event that a follower says it has. */
 function namedIn({ headers }: IncomingMessage, url: URL): string {
   return String(headers['last-event-id'] ?? url.searchParams.get('after') ?? 0)
 }
 
-/** The number of the last event that a follower has; undefined if it names no valid number. */
+/** The number of the last event that a follower has; undefined if it sent no valid number. */
 function numberIn(request: IncomingMessage, url: URL): number | undefined {
   const after = Number(namedIn(request, url))
   return Number.isSafeInteger(after) && after >= 0 ? after : undefined
 }
 
-/** Begins a stream of events, compressed if that is wanted and the reader accepts it; `hungUp` is the signal of its end. */
+/** Begins a stream of events, compressed if requested and supported by the reader; `hungUp` aborts when the reader is gone. */
 function openStream(
   request: IncomingMessage,
   response: ServerResponse,
@@ -112,27 +112,27 @@ function openStream(
   })
   const stream = isCompressed ? compressedInto(response) : response
   stream.write(': hello\n\n')
-  // Ends with the connection, so nothing awaits it.
+  // Ends with the connection, so it is not awaited.
   void sendHeartbeats(stream, clock, hungUp)
   return { stream, hungUp }
 }
 
 function compressedInto(response: ServerResponse): Writable {
   const stream = createGzip(streamCompression)
-  // When a reader hangs up the stream ends; later writes reach nobody.
+  // When a reader hangs up, the stream ends and later writes are discarded.
   stream.on('error', () => {}).pipe(response)
   response.once('close', () => stream.destroy())
   return stream
 }
 
-/** A page that is further behind reads the brief state instead, which is less than every change. */
+/** A page that is further behind than this reads the brief state instead, which is shorter than that many changes. */
 const mostBehind = 2_000
 
-/** Every write is sent at once; the window is small because each reader has one. */
+/** Every write is sent at once; the window is small because each reader has its own. */
 const streamCompression = { flush: constants.Z_SYNC_FLUSH, level: 4, windowBits: 13, memLevel: 6 }
 
 /**
- * Streams news that is not stored, such as the turns of this machine. It has no numbers: a follower that comes back gets all of them
+ * Streams news that is not stored, such as the turns of this machine. The news has no numbers: a follower that reconnects gets all of it
  * again.
  */
 async function sendLive<T>(
@@ -146,7 +146,7 @@ async function sendLive<T>(
       await once(stream, 'drain', { signal: hungUp }).catch(() => {})
 }
 
-/** Yields all machines, and again after each change of them. */
+/** Yields all machines, and yields them again after each change. */
 async function* machineChanges(
   known: Pick<KnownMachines, 'standings' | 'listen'>,
   signal: AbortSignal,
@@ -179,8 +179,8 @@ async function sendHeartbeats(stream: Writable, clock: Clock, hungUp: AbortSigna
 }
 
 /**
- * Streams one conversation: each entry as soon as it is kept, under its position in the log, and before that the live output of the running
- * turn. Live output has no number: a reader that comes back gets it again, but no entry twice.
+ * Streams one conversation: each entry as soon as it is kept, under its position in the log, and before that the live output of the
+ * running turn. Live output has no number: a reader that reconnects gets it again, but no entry twice.
  */
 async function streamSession(
   stream: Writable,
@@ -203,7 +203,7 @@ async function streamSession(
       await send(`id: ${placed.at}\nevent: entry\ndata: ${JSON.stringify(placed)}\n\n`)
     }
   }
-  // The log is the truth: without it the stream ends, while a conversation without a running turn merely has no live output.
+  // The log matters: if it fails, the stream ends, while without live output the stream continues.
   const spoken = live().catch(() => {})
   try {
     await kept()

@@ -40,21 +40,21 @@ import { hangUpSignal, readJsonBody, send, sendCompressed, streamText } from './
 import { answerRequest, faultAnswer, paramsIn, refusal, StreamedText, takesPieces } from './access/hub-router.ts'
 import { TerminalSockets } from './terminal-socket.ts'
 
-/** The parts that decide who is let in, and who may look without a key. */
+/** The parts that decide who is admitted, and who may read without a key. */
 type AccessParts = FrontOptions & {
   clock: Clock
   keys: HubKeys
   signIns: SignIns
   /** Invitations for agent machines, which have no key yet. */
   invites?: Invites
-  /** How the proxy names the people whom it has signed in; without it no header is trusted. */
+  /** How the proxy tells the hub whom it has signed in; without it no header is trusted. */
   sso?: SsoRules
   vitals?: HubVitals
   metricsFrom?: AddressRanges
   version?: string
 }
 
-/** The parts of the hub that callers reach once they were let in. */
+/** The parts of the hub that admitted callers reach. */
 type CallerParts = StreamParts & {
   routes: readonly HubRoute[]
   mcp: McpEndpoint<HubCaller>
@@ -64,7 +64,7 @@ type CallerParts = StreamParts & {
   people?: Pick<SsoPeople, 'came'>
 }
 
-/** The parts that take over connections. */
+/** The parts that handle connections which become sockets. */
 type SocketParts = {
   /** The terminals of all machines, for people who may see them. */
   terminals?: MachineTerminals
@@ -73,10 +73,10 @@ type SocketParts = {
   relays?: HubRelays
 }
 
-/** Everything that a hub serves. `tell` shows the person who runs it a failure that belongs to no request. */
+/** Everything that a hub serves. `tell` reports failures that belong to no request to the person who runs the hub. */
 export type HubParts = AccessParts & CallerParts & SocketParts & { tell?(words: string): void }
 
-/** A hub that is being served. `localUrl` is the address for programs of this machine, which are served without TLS. */
+/** A running hub server. `localUrl` is the address for programs on this machine, which connect without TLS. */
 type ServedHub = HttpServer & { localUrl: string }
 
 /** The rate limit of one caller, so that no caller blocks the others. */
@@ -98,7 +98,7 @@ export async function serveHub(options: HubParts & { host: string; port: number 
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) =>
     acceptSocket(request, socket, head, doors, options)
   const server = await listenHttp(answer, { ...options, upgrade })
-  // The commands of this machine's own person use its key, which is never sent to another machine, so they need no certificate.
+  // The commands of this machine's own person use its key, which never leaves the machine, so they need no certificate.
   const local = options.tls ? await listenHttp(answer, { host: '127.0.0.1', port: 0, upgrade }) : undefined
   const over = new AbortController()
   void open.cutEnded(over.signal)
@@ -116,7 +116,7 @@ export async function serveHub(options: HubParts & { host: string; port: number 
   }
 }
 
-/** The parts that find out who sends a request, enforce the callers' limits, and know which requests are open. */
+/** The parts that find out who sends a request, enforce the callers' limits, and track which requests are open. */
 type HubDoors = ReturnType<typeof openDoors>
 
 function openDoors(options: AccessParts & Pick<SocketParts, 'terminals' | 'links'>) {
@@ -152,14 +152,14 @@ function openDoors(options: AccessParts & Pick<SocketParts, 'terminals' | 'links
   return { keys, clock, front, door, wrong, callerWithoutKey, allowed, limit, sockets, metrics, open, operators }
 }
 
-/** Whether a request arrived in a way that is served; otherwise it has been answered. */
+/** Whether a request arrived in an accepted way; if not, it has been answered. */
 function isForUs(front: HubFront, request: IncomingMessage, response: ServerResponse): boolean {
   const arrival = front.of(request)
   if ('refused' in arrival) refuseRequest(response, 403, arrival.refused)
   return !('refused' in arrival)
 }
 
-/** Answers what needs no key (probes, the page, signing in, joining), and everything else for callers that are admitted. */
+/** Answers requests that need no key (probes, the page, signing in, joining), and everything else for admitted callers. */
 async function answerAnyone(
   request: IncomingMessage,
   response: ServerResponse,
@@ -206,7 +206,7 @@ async function answerCaller(
   return answerApi(request, response, asked, options)
 }
 
-/** Hands a connection that requests a socket to the relays, the links or the terminals. */
+/** Passes a connection that asks for a socket to the relays, the links or the terminals. */
 async function acceptSocket(
   request: IncomingMessage,
   socket: Duplex,
@@ -215,7 +215,7 @@ async function acceptSocket(
   { links, relays, trail }: Pick<SocketParts, 'links' | 'relays'> & Pick<CallerParts, 'trail'>,
 ): Promise<void> {
   const { front, allowed, sockets } = doors
-  // Another hub of the same ledger shows a token of its own, and comes through the internal network.
+  // Another hub of the same ledger sends its own kind of token, and comes through the internal network.
   if (relays && request.url === serverPaths.relay.path) return relays.accept(request, socket, head)
   const response = plainAnswer(request, socket)
   try {
@@ -237,7 +237,7 @@ async function acceptSocket(
     response.detachSocket(socket as Socket)
     await sockets.accept(request, socket, head, { caller, isIn })
   } catch (error) {
-    // A connection that was already handed over can no longer get an answer.
+    // A connection that a socket has already taken over can no longer get an answer.
     if (response.socket) sendFault(response, error)
     else socket.destroy()
   }
@@ -255,13 +255,13 @@ function accessOf(
     try {
       return (await (key === undefined ? callerWithoutKey(request) : keys.callerOf(key))) !== undefined
     } catch (error) {
-      // A hub whose ledger is unavailable cuts nobody.
+      // While the ledger is unavailable, nobody is cut off.
       return error instanceof LedgerAway
     }
   }
 }
 
-/** Answers a request whose work failed. An unexpected fault cuts the connection, as does one in the middle of an answer. */
+/** Answers a request whose work failed. An unexpected error cuts the connection, and so does any error in the middle of an answer. */
 function sendFault(response: ServerResponse, error: unknown): void {
   const isForeseen = error instanceof HubError || error instanceof LedgerAway
   if (response.headersSent || !response.socket || !isForeseen) {
@@ -272,7 +272,7 @@ function sendFault(response: ServerResponse, error: unknown): void {
   send(response, fault, { connection: 'close', ...fault.headers })
 }
 
-/** An answer for a connection that asked for another protocol and does not get it. */
+/** An HTTP response for a connection that asked to become a socket and is refused. */
 function plainAnswer(request: IncomingMessage, socket: Duplex): ServerResponse {
   const response = new ServerResponse(request)
   response.assignSocket(socket as Socket)
@@ -282,7 +282,7 @@ function plainAnswer(request: IncomingMessage, socket: Duplex): ServerResponse {
 
 const apiPaths: readonly string[] = [serverPaths.mcp.path, serverPaths.metrics.path]
 
-/** The page's files are everything that is neither the API nor MCP. */
+/** Every address that belongs neither to the API nor to MCP is a file of the page. */
 const isPageRequest = ({ method, url = '/' }: IncomingMessage) =>
   (method === 'GET' || method === 'HEAD') && !url.startsWith('/api/') && !apiPaths.includes(url.split('?')[0]!)
 
@@ -305,7 +305,7 @@ async function answerApi(
     ...defined({ trail, key, secret }),
   }
   if (takesPieces(routes, method, url.pathname)) {
-    // An upload that is refused halfway still gets an answer; its connection is closed afterwards.
+    // A refused upload still gets an answer; its connection is closed afterwards.
     const pieces = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>
     const answer = await answerRequest(routes, { ...asked, pieces })
     return send(response, answer, { ...answer.headers, ...(request.readableEnded ? {} : { connection: 'close' }) })

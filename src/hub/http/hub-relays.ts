@@ -27,7 +27,7 @@ import {
 import { isMethod, isStream, methods } from '../../wire/frames/methods.ts'
 import { dialHub, webSocketCarrier } from '../../wire/frames/web-socket-carrier.ts'
 
-/** How far the clocks of two hubs may be apart, and the longest time that a token can be used. */
+/** How far the clocks of two hubs may differ, and the longest time for which a token is valid. */
 const tokenMs = 60_000
 /** How long the other hub may take to prove itself. */
 const proveMs = 5_000
@@ -40,15 +40,15 @@ type HubRelayParts = DialParts & {
   id: string
   /** The secret that the hubs of one ledger share. */
   secret(): Promise<Uint8Array>
-  /** The way to a machine that is linked to this hub itself, or is its own. A request is never passed on twice. */
+  /** The connection to a machine that is linked to this hub itself, or is the hub's own. A request is passed on only once. */
   here(machine: string): Answers | Asking | undefined
 }
 
 /**
- * The connections between the hubs of one ledger. A hub shows a token that it signed with the secret of the ledger, for one other hub and
- * for one minute: the secret itself is never sent, so somebody else who took over an address learns nothing. The other hub signs the
- * token's nonce in turn before it gets any request. The key of a person never leaves the hub that it was sent to; their name and role go
- * along with each request, and are checked again.
+ * The connections between the hubs of one ledger. To connect, a hub sends a token that it signed with the secret of the ledger, valid for
+ * one other hub and for one minute. The secret itself is never sent, so somebody who took over an address learns nothing. The other hub
+ * signs the token's nonce in turn before it gets any request. A person's key never leaves the hub that received it; the person's name and
+ * role go along with each request, and are checked again.
  */
 export class HubRelays {
   #parts: HubRelayParts
@@ -56,7 +56,7 @@ export class HubRelays {
   #hubs = new Map<string, { url: string; asking: Promise<WireAsking>; failed?: number }>()
   #accepted = new Set<Connection>()
   #dialled = new Set<Connection>()
-  /** The nonces of used tokens, kept until the tokens are too old. */
+  /** The nonces of used tokens, kept until the tokens have expired. */
   #used = new Map<string, number>()
   #isClosed = false
 
@@ -64,7 +64,7 @@ export class HubRelays {
     this.#parts = parts
   }
 
-  /** The way to the machines of another hub. The connection is made when it is needed, and is shared by all requests. */
+  /** The connection to the machines of another hub. It is opened when it is needed, and all requests share it. */
   to(hub: { id: string; url: string }): Asking {
     const reach = () => this.#reach(hub)
     return {
@@ -75,7 +75,7 @@ export class HubRelays {
     }
   }
 
-  /** Takes over a connection of another hub; a connection without a valid token is refused. */
+  /** Accepts a connection from another hub; a connection without a valid token is refused. */
   async accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const nonce = await this.#nonceOf(request)
     if (nonce === undefined || this.#isClosed || this.#accepted.size >= mostHubs) {
@@ -135,7 +135,7 @@ export class HubRelays {
         connection.cut('the other hub did not prove itself')
         throw new Error('what answers there is not a hub of this ledger')
       }
-      // Hubs before the second version did not name their version.
+      // Hubs before the second version did not send their version.
       const older = olderSide(versionIn(said) ?? { version: 1, oldest: 1 })
       if (older) {
         connection.end('the other hub has another version')
@@ -149,14 +149,14 @@ export class HubRelays {
     }
   }
 
-  /** The nonce of a token that is valid, meant for this hub, and not used yet. */
+  /** The nonce of a token; undefined if the token is invalid, meant for another hub, or already used. */
   async #nonceOf(request: IncomingMessage): Promise<string | undefined> {
     const [, body = '', signature = ''] =
       /^Hub ([\w-]+)\.([0-9a-f]{64})$/.exec(request.headers.authorization ?? '') ?? []
     if (body === '' || body.length > longestToken) return undefined
     const claims = Buffer.from(body, 'base64url').toString('utf8')
     if (!isSame(signature, signText(await this.#parts.secret(), claims))) return undefined
-    // Only a hub of this ledger can have signed the claims, so they have the right shape.
+    // Only a hub of this ledger can have signed the claims, so their shape is right.
     const { to, at, nonce } = JSON.parse(claims) as { to: string; at: number; nonce: string }
     const now = this.#parts.clock.now()
     for (const [used, until] of this.#used) if (until < now) this.#used.delete(used)
@@ -167,8 +167,7 @@ export class HubRelays {
 }
 
 /**
- * The operation that a request of another hub has in the table of roles. The hub that requests work has checked which work the person may
- * request.
+ * The right that each request of another hub needs. The hub that requests `work` has already checked which work the person may request.
  */
 const operationsOf: Record<MachineOffer | 'work', Right> = {
   turns: 'turns',
@@ -180,7 +179,7 @@ const operationsOf: Record<MachineOffer | 'work', Right> = {
   work: 'read',
 }
 
-/** Answers another hub for the machines that are linked here, and for no others, so that no request goes in a circle. */
+/** Answers another hub for the machines that are linked here only, so that no request goes in a circle. */
 class RelayAnswers implements Answers {
   #here: HubRelayParts['here']
 

@@ -16,7 +16,7 @@ import { taskRoutes } from './routes/task-routes.ts'
 /** The longest time that one request waits. */
 const longestSeconds = 290
 
-/** The operations of the hub over HTTP (`hub/model/operations/`), as this hub answers them. A caller acts under the name of its key. */
+/** The operations of the hub over HTTP (`hub/model/operations/`), with this hub's answers. A caller acts under the name of its key. */
 export function hubRoutes(hub: Hub, doors: HubDoors, clock: Clock, machine: MachineParts = {}): HubRoute[] {
   const until = (seconds = longestSeconds) => clock.elapsed() + Math.min(seconds, longestSeconds) * 1000
   return routesOf<OperationName>(

@@ -17,16 +17,16 @@ import { Connection } from '../../wire/frames/connection.ts'
 import { longestFrame, wireVersion, encodeFrame } from '../../wire/frames/frames.ts'
 import { webSocketCarrier } from '../../wire/frames/web-socket-carrier.ts'
 
-/** How long a machine may take to say hello. */
+/** How long a machine may take to send its greeting. */
 const helloMs = 10_000
-/** The most machines at one hub, and the most connections that have not said hello yet. */
+/** The most machines at one hub, and the most connections that have not sent a greeting yet. */
 const mostLinks = 2_000
 const mostUngreeted = 100
 
-/** A machine that is linked to this hub, by the key that it came with. */
+/** A machine that is linked to this hub, and the key with which it connected. */
 type Link = { about: LinkedMachine; guest: Guest; connection: Connection; asking: WireAsking; far: FarMachine }
 
-/** The client that a machine came as; `isIn` says whether its key is still valid. */
+/** The client that connected as a machine; `isIn` says whether its key is still valid. */
 type Guest = { caller: HubCaller; isIn(): Promise<boolean> }
 
 const keyIsOver = 'the key of this machine has expired or was revoked'
@@ -43,13 +43,13 @@ type MachineLinksParts = {
   book: HubBook
   own: OwnMachine
   clock: Clock
-  /** The way to a machine that is linked to another hub. */
+  /** The connection to a machine that is linked to another hub. */
   relay?(hub: { id: string; url: string }): Asking
   /** Warns the person who runs the hub. */
   warn?(words: string): void
 }
 
-/** Every machine that this hub can reach: its own, those that are linked to it, and those at the other hubs of its ledger. */
+/** Every machine that this hub can reach: its own, the machines linked to it, and the machines at the other hubs of its ledger. */
 export class MachineLinks {
   readonly own: string
   #parts: MachineLinksParts
@@ -73,7 +73,7 @@ export class MachineLinks {
     this.#standings = [this.#ownStanding()]
   }
 
-  /** Keeps the book up to date until the links are closed. */
+  /** Keeps the address book up to date until the links are closed. */
   async run(): Promise<void> {
     const { clock } = this.#parts
     const { signal } = this.#over
@@ -85,7 +85,7 @@ export class MachineLinks {
     }
   }
 
-  /** Takes over a connection whose caller may link a machine. */
+  /** Accepts a connection whose caller may link a machine. */
   async accept(request: IncomingMessage, socket: Duplex, head: Buffer, guest: Guest): Promise<void> {
     this.#server ??= import('ws').then(
       ({ WebSocketServer: Server }) =>
@@ -96,14 +96,14 @@ export class MachineLinks {
     if (socket.destroyed) return
     server.handleUpgrade(request, socket, head, (upgraded) => {
       const connection = new Connection(webSocketCarrier(upgraded), this.#parts.clock)
-      // A link that fails is cut, and the others go on.
+      // A link that fails is cut; the other links continue.
       this.#greet(connection, guest, request.headers.host ?? '').catch(() =>
         connection.cut('the hub could not let the machine in'),
       )
     })
   }
 
-  /** Cuts the machines that came with a key that was revoked. */
+  /** Cuts the machines that connected with a key that was revoked. */
   cut(key: string): void {
     for (const link of this.#links.values()) if (link.guest.caller.id === key) link.connection.end(keyIsOver)
   }
@@ -124,7 +124,7 @@ export class MachineLinks {
     return this.#links.get(machine)?.far ?? this.#relayed.get(machine)?.far
   }
 
-  /** The way to a machine that is linked to this hub itself. */
+  /** The connection to a machine that is linked to this hub itself. */
   linked(machine: string): Asking | undefined {
     return this.#links.get(machine)?.asking
   }
@@ -145,7 +145,7 @@ export class MachineLinks {
     return this.#announce()
   }
 
-  /** Forgets a machine that is offline, so that another one can have its name. */
+  /** Forgets a machine that is offline, so that another machine can use its name. */
   async forget(machine: string): Promise<boolean> {
     const done = await this.#parts.book.forget(machine)
     if (done) await this.#announce()
@@ -154,12 +154,12 @@ export class MachineLinks {
 
   async #greet(connection: Connection, guest: Guest, host: string): Promise<void> {
     this.#ungreeted++
-    const data = await connection.first(helloMs, 'a machine says nothing before it is let in')
+    const data = await connection.first(helloMs, 'a machine may send nothing before it is let in')
     this.#ungreeted--
-    if (data === undefined) return connection.cut('the machine said no hello')
+    if (data === undefined) return connection.cut('the machine did not send a greeting')
     const hello = readHello(data)
     const answer = typeof hello === 'string' ? refuseMachine(hello) : await this.#letIn(hello, guest.caller, host)
-    // The key may have been revoked in the meantime, and then nothing would cut the link.
+    // The key may have been revoked in the meantime; without this check nothing would cut the link.
     if (connection.ended.aborted || !(await guest.isIn())) return connection.end(keyIsOver)
     connection.send(encodeFrame(answer.welcome)!)
     if (answer.link === undefined) return connection.end('the hub did not let the machine in')
@@ -211,7 +211,7 @@ export class MachineLinks {
     const { machine, offers, works, termaite: version } = hello
     const about = { machine, since: this.#parts.clock.now(), link, version, offers, works }
     const made: Link = { about, guest, connection, asking, far: new FarMachine(about, asking) }
-    // The newer link counts: the older one may be half open, after a sleep or a change of the address.
+    // The newer link counts: the older one may be half open, after a sleep or a change of address.
     this.#links.get(machine)?.connection.end('this machine has linked again')
     this.#links.set(machine, made)
     void connection.over.then(() => {
@@ -224,8 +224,8 @@ export class MachineLinks {
   }
 
   /**
-   * Writes into the address book which machines are here, and reads which are elsewhere; one call at a time, and once more if something
-   * changed in the meantime.
+   * Writes the machines of this hub into the address book, and reads which machines are at other hubs; one call at a time, and once more
+   * if something changed in the meantime.
    */
   async #announce(): Promise<void> {
     this.#isStale = true
@@ -256,7 +256,7 @@ export class MachineLinks {
     this.#learn(await book.machines())
   }
 
-  /** The hub's own machine as the other hubs know it; undefined if another machine has its name. */
+  /** The hub's own machine in the form for the other hubs; undefined if another machine has its name. */
   async #ownMachine(): Promise<LinkedMachine | undefined> {
     const { book, own, version } = this.#parts
     if (this.#ownLink === undefined) {
@@ -287,7 +287,7 @@ export class MachineLinks {
     return { machine: own.machine, online: true, since: this.#since, own: true, version, offers }
   }
 
-  /** Takes over the entries of the address book about machines that are not here. */
+  /** Stores the entries of the address book about machines that are not here. */
   #learn(booked: Awaited<ReturnType<HubBook['machines']>>): void {
     const { id, own, relay } = this.#parts
     const elsewhere = new Map(booked.map((row) => [row.machine, row]))

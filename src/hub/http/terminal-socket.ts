@@ -20,10 +20,10 @@ const mostViews = 64
 const mostPages = 100
 /** The most rows above the screen that a page may request. */
 const mostAbove = 5_000
-/** How often the list of terminals is read, and how often the previews are drawn. */
+/** How often the list of terminals is read, and how often the previews are updated. */
 const listMs = 2_000
 const previewMs = 1_000
-/** The rows of a preview, from the last one with text upwards. */
+/** How many rows a preview has, counted upwards from the last row with text. */
 const previewRows = 12
 
 type SocketParts = { terminals: MachineTerminals; clock: Clock }
@@ -31,7 +31,7 @@ type SocketParts = { terminals: MachineTerminals; clock: Clock }
 /** A page at the socket; `isIn` says whether its sign-in is still valid. */
 type Guest = { caller: HubCaller; isIn(): Promise<boolean> }
 
-/** The sockets of all pages; each socket carries every terminal that its page shows. */
+/** The sockets of all pages; one socket carries every terminal that its page shows. */
 export class TerminalSockets {
   #parts: SocketParts
   #server: Promise<WebSocketServer> | undefined
@@ -44,7 +44,7 @@ export class TerminalSockets {
     this.#parts = parts
   }
 
-  /** Takes over a connection whose page may see terminals. The WebSocket library is loaded with the first one. */
+  /** Accepts a connection whose page may see terminals. The WebSocket library is loaded for the first one. */
   async accept(request: IncomingMessage, socket: Duplex, head: Buffer, guest: Guest): Promise<void> {
     this.#server ??= import('ws').then(
       ({ WebSocketServer: Server }) =>
@@ -56,13 +56,13 @@ export class TerminalSockets {
         }),
     )
     const server = await this.#server
-    // The sign-in may have been closed in the meantime, and then nothing would cut the connection.
+    // The sign-in may have been closed in the meantime; without this check nothing would cut the connection.
     if (!(await guest.isIn()) || this.#pages.size >= mostPages) socket.destroy()
     if (socket.destroyed) return
     server.handleUpgrade(request, socket, head, (connection) => {
       const page = new PageTerminals(connection, guest, this, this.#parts)
       this.#pages.add(page)
-      // A page that fails is cut, and the others go on.
+      // A page that fails is cut; the other pages continue.
       void page
         .run()
         .catch(() => connection.terminate())
@@ -84,7 +84,7 @@ export class TerminalSockets {
     for (const page of this.#pages) page.terminate()
   }
 
-  /** Opens a terminal once for all pages, so that the keys of one page stay in order. */
+  /** Opens a terminal once for all pages, so that the keystrokes of one page stay in order. */
   find(id: string): Promise<Terminal | undefined> {
     const known = this.#opened.get(id)
     if (known) return known
@@ -118,7 +118,7 @@ export class TerminalSockets {
     return this.#holders.get(id)
   }
 
-  /** Gives the keyboard of a terminal to a channel of a page, and takes it from everybody else. */
+  /** Gives the keyboard of a terminal to a channel of a page, and takes it from any other channel. */
   hold(id: string, page: PageTerminals, channel: number): void {
     this.#holders.set(id, { page, channel })
     this.#tellHolder(id)
@@ -170,7 +170,7 @@ class PageTerminals {
     await Promise.all([this.#sendList(signal), this.#sendPreviews(signal), this.#beat(signal)])
   }
 
-  /** Closes the connection of a page that is no longer signed in: nothing more is read from it or sent to it. */
+  /** Closes the connection of a page that is no longer signed in: no more is read from it or sent to it. */
   cut(): void {
     this.#end()
     this.#socket.removeAllListeners('message')
@@ -187,7 +187,7 @@ class PageTerminals {
     for (const channel of [...this.#views.keys()]) this.#close(channel)
   }
 
-  /** Informs every channel of the page that shows the terminal who has its keyboard. */
+  /** Tells every channel of the page that shows the terminal who has its keyboard. */
   tellHolder(id: string): void {
     const holder = this.#all.holderOf(id)
     for (const [channel, { id: shown }] of this.#views)
@@ -236,7 +236,7 @@ class PageTerminals {
     })
     this.#views.set(channel, { id, view })
     this.tellHolder(id)
-    // Ends when the page leaves the terminal; a fault ends only this view.
+    // Ends when the page leaves the terminal; an error ends only this view.
     void view.run().catch((error: unknown) => this.#tell({ type: 'refused', channel, why: messageOf(error) }))
   }
 
@@ -271,7 +271,7 @@ class PageTerminals {
   #resize(id: string, { channel, cols, rows }: Extract<PageFrame, { type: 'size' }>): void {
     const holder = this.#all.holderOf(id)
     if (holder?.page !== this || holder.channel !== channel) return
-    // A terminal that cannot be resized is shown as it is.
+    // A terminal that cannot be resized is shown in its own size.
     this.#parts.terminals.resize(id, { cols, rows }, this.caller).catch(() => {})
   }
 
@@ -300,7 +300,7 @@ class PageTerminals {
           const end = screen.rows.findLastIndex((row) => row.trim() !== '') + 1
           const rows = screen.rows.slice(Math.max(0, end - previewRows), end)
           const now = rows.join('\n')
-          // A page that does not keep up with reading gets the newest preview later.
+          // A page that reads too slowly gets the newest preview later.
           if (now === this.#previews.get(id) || this.#socket.bufferedAmount > mostWaiting) return
           this.#previews.set(id, now)
           this.#tell({ type: 'preview', id, rows })
@@ -308,7 +308,7 @@ class PageTerminals {
       )
   }
 
-  /** Shows the page that its connection is alive, and closes it if the page is gone or its sign-in has expired. */
+  /** Sends the page signs that its connection is alive, and closes it if the page is gone or its sign-in has expired. */
   async #beat(signal: AbortSignal): Promise<void> {
     let heard = true
     this.#socket.on('pong', () => (heard = true))
@@ -333,5 +333,5 @@ class PageTerminals {
 
 /** How long a page may take to close its side of a connection. */
 const graceMs = 1_000
-/** No previews are added while this many bytes wait to be sent. */
+/** No previews are sent while this many bytes wait to be sent. */
 const mostWaiting = 1024 * 1024

@@ -6,42 +6,42 @@ import { defined } from '../../base/defined.ts'
 import { outputUntil } from '../../core/screen/output-until.ts'
 import { OutputFilter } from '../../wire/attach/output-filter.ts'
 
-/** The most bytes of one terminal that were sent to a page but not drawn yet, or that wait to be sent. */
+/** The most bytes of one terminal that wait to be sent, or were sent to a page and not drawn yet. */
 const mostUnseen = 384 * 1024
-/** A page that was behind gets the next picture when it has only this much left to draw. */
+/** A page that fell behind gets the next picture once it has only this many bytes left to draw. */
 const caughtUpBytes = 16 * 1024
-/** Output is sent at this pace, so that many small writes become one frame. */
+/** Output is sent at this interval, so that many small writes become one frame. */
 const paceMs = 16
-/** The size of a terminal is queried this often while its program draws; a resize is not announced. */
+/** How often the size of a terminal is read while its program draws; a resize is not announced. */
 const sizeMs = 1_000
-/** The same, while the program draws nothing. */
+/** How often the size is read while the program draws nothing. */
 const idleSizeMs = 5_000
-/** The least time between two pictures: a program can ask for them as fast as it prints. */
+/** The least time between two pictures, because a program can request them as fast as it prints. */
 const repaintMs = 100
 /** How long a terminal may take to report that its program has exited. */
 const overMs = 500
-/** A picture that was taken while the program drew is taken again once the program has paused for this long. */
+/** A picture taken while the program was drawing is taken again once the program has paused for this long. */
 const quietMs = 300
-/** How often a terminal whose program has exited is looked up again: a supervisor restarts its agent in it. */
+/** How often a terminal whose program has exited is looked up again, because a supervisor may restart the agent in it. */
 const againMs = 2_000
 
 type ViewParts = {
   channel: number
-  /** How many of the rows above the screen each picture has. */
+  /** How many rows above the screen each picture includes. */
   above: number
   clock: Clock
-  /** Finds the terminal; after its agent was restarted, the new terminal of the same id. */
+  /** Finds the terminal; if its agent was restarted, this is the new terminal with the same id. */
   find(): Promise<Terminal | undefined>
   tell(frame: HubFrame): void
   draw(frame: DrawnFrame): void
 }
 
-/** Why the output after a picture is no longer followed. */
+/** Why the output after a picture is no longer sent. */
 type Stop = 'over' | 'behind' | 'repaint' | 'left'
 
 /**
- * One terminal as one page sees it: a picture, and then the program's output. A page that is too slow gets a new picture instead of the
- * output that it missed, so that the data that waits for it never grows beyond a limit.
+ * One terminal as one page sees it: a picture, followed by the program's output. A page that is too slow gets a new picture instead of
+ * the output that it missed, so that the amount of waiting data stays limited.
  */
 export class TerminalView {
   #parts: ViewParts
@@ -76,7 +76,7 @@ export class TerminalView {
     return (await within(clock, terminal.exited, overMs)) !== undefined
   }
 
-  /** Notes that the page has drawn this many of the bytes that it was sent. */
+  /** Notes how many of the sent bytes the page has drawn. */
   sawUntil(bytes: number): void {
     this.#seen = Math.min(bytes, this.#sent)
     this.#wake()
@@ -87,7 +87,7 @@ export class TerminalView {
     this.#wake()
   }
 
-  /** Shows a terminal; true if its program has exited and the page was informed. */
+  /** Shows a terminal; true if its program has exited and the page knows that. */
   async #show(terminal: Terminal): Promise<boolean> {
     const { channel, above, draw, tell, clock } = this.#parts
     const { signal } = this.#left
@@ -131,7 +131,7 @@ export class TerminalView {
     const read = async (): Promise<Stop> => {
       let next = at
       for await (const drawn of outputUntil(stopped.signal, terminal, at)) {
-        // The bytes in between are no longer kept.
+        // The terminal no longer keeps the bytes in between.
         if (drawn.at !== next) return 'repaint'
         next += drawn.bytes.length
         drawnAt = clock.elapsed()
@@ -182,7 +182,7 @@ export class TerminalView {
     while (this.#sent - this.#seen > caughtUpBytes && !this.#left.signal.aborted) await this.#woken()
   }
 
-  /** Resolves when something has happened, or after a time. */
+  /** Resolves when something has happened, or after `ms`. */
   async #woken(ms?: number): Promise<void> {
     const over = new AbortController()
     const happened = new Promise<void>((resolve) => (this.#wake = resolve))

@@ -5,8 +5,8 @@ import type { HubAgent } from '../model/tasks/task.ts'
 export const isCalled = ({ inbox, evicted }: HubAgent) => inbox.length > 0 || evicted !== undefined
 
 /**
- * Whether a round leaves anything for an agent that waits at some hub. Tasks and messages that the round itself has given out do not count:
- * the other hubs would look for them in vain.
+ * Whether a round leaves a task or a message for an agent that waits at some hub. Tasks and messages that the round itself gave out do
+ * not count, because the other hubs would look for them in vain.
  */
 export class AgentCalls {
   #all = false

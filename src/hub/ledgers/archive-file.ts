@@ -22,8 +22,8 @@ type Head = ArchiveHead & { backup: 'termaite ledger'; format: number }
 type End = { end: { rows: ArchiveCounts; sha256: string } }
 
 /**
- * Writes a backup: JSON lines, compressed. The last line counts the rows and has the hash of all lines before it, so that an incomplete
- * file is recognised. The file gets its name only when it is complete, and only its owner can read it.
+ * Writes a backup as compressed JSON lines. The last line contains the number of rows and the hash of all lines before it, so that an
+ * incomplete file is recognised. The file gets its name only when it is complete, and only its owner can read it.
  */
 export async function writeArchive(
   path: string,
@@ -41,7 +41,7 @@ export async function writeArchive(
     await handle.sync()
     const { size } = await handle.stat()
     await handle.close()
-    // A link instead of a rename, so that a file that somebody has made in the meantime is not replaced.
+    // A link, not a rename, because a rename would replace a file that somebody created in the meantime.
     await link(part, path)
     await rm(part)
     syncFolder(dirname(path))
@@ -114,13 +114,13 @@ export async function* archiveRows(path: string): AsyncGenerator<ArchiveRow> {
       }
       const kind = kindOf(row)
       if (!kind && !('piece' in row))
-        throw new StoreError(`${path} has a row that this termaite does not know. Update termaite.`)
+        throw new StoreError(`${path} has a kind of row that this termaite does not support. Update termaite.`)
       if (kind) counts[kind]++
       yield row
     }
     hash.update(line).update('\n')
   }
-  // A backup of an older termaite does not count the kinds of rows that were added later.
+  // A backup of an older termaite does not count kinds of rows that did not exist then.
   const isWhole =
     end?.sha256 === hash.digest('hex') &&
     Object.entries(counts).every(([kind, count]) => (end.rows[kind as ArchiveKind] ?? 0) === count)
@@ -128,7 +128,7 @@ export async function* archiveRows(path: string): AsyncGenerator<ArchiveRow> {
 }
 
 const torn = (path: string) =>
-  new StoreError(`${path} is not whole: it was cut off or changed. Nothing was restored; use another backup`)
+  new StoreError(`${path} is not complete: it was cut off or changed. Nothing was restored; use another backup`)
 
 function parsed<T>(path: string, line: string): T {
   try {

@@ -5,7 +5,7 @@ import { auditBounds } from '../model/access/hub-audit.ts'
 import { BookTable } from './ledger-books.ts'
 import { actTable } from './ledger-tables.ts'
 
-/** Old acts are deleted each time this many new ones were kept. */
+/** Old acts are deleted each time this many new ones were added. */
 const sweepEvery = 1_000
 const dayMs = 86_400_000
 
@@ -43,7 +43,7 @@ export class LedgerAuditBook implements HubAuditBook {
 
   async close(): Promise<void> {}
 
-  /** Keeps all of the acts or none of them. */
+  /** Inserts all of the acts or none of them. */
   protected async insert(acts: readonly HubAct[]): Promise<void> {
     const stored = this.#acts
     await this.#database.write(function* () {

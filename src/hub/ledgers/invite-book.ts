@@ -3,7 +3,7 @@ import type { BookDatabase } from './ledger-books.ts'
 import { inviteTable } from './ledger-tables.ts'
 import { BookTable } from './ledger-books.ts'
 
-/** The hub's invitations in its ledger. They are needed rarely, so every call reads the database. */
+/** The hub's invitations in its ledger. They are rarely needed, so every call reads the database. */
 export class LedgerInviteBook implements HubInviteBook {
   #database: BookDatabase
   #invites: BookTable<HubInvite>

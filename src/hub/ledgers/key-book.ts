@@ -7,7 +7,7 @@ import { BookTable, markUsed } from './ledger-books.ts'
 export class LedgerKeyBook implements HubKeyBook {
   #database: BookDatabase
   #keys: BookTable<HubKey>
-  /** The keys by the hashes of their secrets, also of the old ones. */
+  /** The keys by the hashes of their secrets, including the old secrets of rotated keys. */
   #byHash: () => Promise<Map<string, HubKey>>
 
   constructor(database: BookDatabase) {

@@ -22,32 +22,32 @@ import {
 } from './ledger-tables.ts'
 import { keyColumn, keyColumns, keyValues } from './tables.ts'
 
-/** The rows of one table that are read. */
+/** Selects the rows of one table. */
 export type RowQuery = {
-  /** Only rows whose column has one of these values, which come before the other values of the query. */
+  /** Only rows whose column has one of these values, which precede the other values of the query. */
   in?: { column: string; values: readonly string[] }
   /** A condition, with `?` for each of the values. */
   where?: string
-  /** The order of the rows, and how many of them are read. Rows that are found by a list of values have the order of their keys. */
+  /** The order of the rows, and how many are read. Rows that are selected by a list of values have the order of their keys. */
   order?: string
   values?: readonly SqlValue[]
-  /** How a round locks the rows, if its database has other rounds at the same time. */
+  /** How a round locks the rows, if other rounds can run in the same database at the same time. */
   lock?: 'UPDATE' | 'SHARE' | 'UPDATE SKIP LOCKED'
 }
 
-/** A list of tasks: its conditions with their values, the states to choose from, and how many tasks it has at most. */
+/** A list of tasks: its conditions with their values, the states to choose from, and its greatest length. */
 export type TaskList = {
   conditions: readonly string[]
   values: readonly SqlValue[]
   states?: readonly TaskState[] | undefined
-  /** The condition with an index of its own, if it leaves only few tasks: their states need not be read one by one. */
+  /** The condition that has its own index, if few tasks meet it: then there is no need to read each state separately. */
   few?: 'merging' | 'mentions' | 'pipeline' | 'like' | undefined
   most?: number | undefined
 }
 
 const stateList = (states: readonly TaskState[]) => states.map((state) => `'${state}'`).join(', ')
 
-/** The condition for tasks that an agent has. */
+/** The condition for tasks that an agent has now. */
 export const isHeld = `state IN (${stateList(heldStates)})`
 
 /** The order of lists of tasks. */
@@ -57,7 +57,7 @@ export const newestFirst = 'ORDER BY created DESC, id DESC'
 export const inStates = (states: readonly TaskState[]) =>
   states.length === 0 ? '1 = 0' : `state IN (${stateList([...new Set(states)])})`
 
-/** The reads of a ledger that are the same in both databases. */
+/** The reads of a ledger that are the same in SQLite and PostgreSQL. */
 export abstract class LedgerReads {
   abstract readonly now: number
   protected abstract readonly kind: DatabaseKind
@@ -68,7 +68,7 @@ export abstract class LedgerReads {
 
   abstract select<Row>(table: Table<Row>, query: RowQuery): Promise<Row[]>
 
-  /** Rows of a table in the order of their keys, after one of them. */
+  /** The rows of a table that follow one row, in the order of their keys. */
   after<Row>(table: Table<Row>, last: Row | undefined, most: number): Promise<Row[]> {
     const keys = keyColumns(table, this.kind)
     const order = `ORDER BY ${keys.join(', ')} LIMIT ?`
@@ -137,7 +137,7 @@ export abstract class LedgerReads {
     }
     const flag = (name: string) => (this.kind === 'sqlite' ? `${name} = 1` : name)
     if (workspace !== undefined) {
-      // The index of PostgreSQL has only the beginning, because a row of an index cannot be long.
+      // The index of PostgreSQL has only the beginning, because an index row has a maximum length.
       if (this.kind === 'postgres') add('left(workspace, 200) = left(?, 200)', workspace)
       add('workspace = ?', workspace)
     }
@@ -192,7 +192,7 @@ export abstract class LedgerReads {
     return values.length === 0 ? [] : this.select(table, { ...more, in: { column, values } })
   }
 
-  /** The condition for rows whose id begins or ends with a text; the end is found by the id read backwards. */
+  /** The condition for rows whose id begins or ends with a text; the end is matched against the id read backwards. */
   #like<Row>({ name }: Table<Row>, text: string) {
     const tail = this.kind === 'sqlite' ? 'tail' : 'reverse(id)'
     const found = (by: string) => `SELECT id FROM ${this.table(name)} WHERE ${by} >= ? AND ${by} < ?`

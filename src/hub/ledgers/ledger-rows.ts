@@ -26,11 +26,12 @@ import {
 const page = 500
 
 /**
- * How much time the agent of a task gets to report again after its ledger was opened or restored: while no hub ran, it could not reach one.
+ * How much time the agent of a task gets to report again after its ledger was opened or restored, because it could not reach a hub while
+ * none ran.
  */
 export const resumeMs = (state: TaskState) => (state === 'PENDING_ACK' ? 30_000 : 10 * 60_000)
 
-/** The tables whose rows are in a backup, by the kinds of these rows. */
+/** The tables whose rows are in a backup, by the kind of row. */
 const archivedTables = {
   task: taskTable,
   note: noteTable,
@@ -47,10 +48,10 @@ const archivedTables = {
 
 const tableKinds = Object.keys(archivedTables) as (keyof typeof archivedTables)[]
 
-/** A ledger that is read as a whole. */
+/** A ledger, read as a whole. */
 export type RowSource = {
   look<T>(work: (look: LedgerReads) => Promise<T>): Promise<T>
-  /** The long texts; those that are missing are left out. */
+  /** The long texts; missing ones are left out. */
   texts(): AsyncIterable<{ sha: string; bytes: number; pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array> }>
 }
 
@@ -71,7 +72,7 @@ export async function* ledgerRows(source: RowSource): AsyncGenerator<ArchiveRow>
   }
 }
 
-/** Whether a ledger holds nothing that a restore could destroy. */
+/** Whether a ledger contains nothing that a restore could destroy. */
 export async function isEmptyLedger(source: Pick<RowSource, 'look'>): Promise<boolean> {
   const kinds = ['task', 'key', 'invite', 'pipeline', 'schedule', 'machine'] as const
   const found = await source.look(async (reads) => {
@@ -82,15 +83,15 @@ export async function isEmptyLedger(source: Pick<RowSource, 'look'>): Promise<bo
   return found.length === 0
 }
 
-/** A ledger that takes over the rows of a backup. */
+/** A ledger that receives the rows of a backup. */
 export type RowTaker = {
-  /** Stores rows of a table unless they exist already; resolves to how many were new. */
+  /** Stores rows of a table unless they exist already; resolves to the number of new rows. */
   put(table: AnyTable, rows: readonly unknown[]): Promise<number>
   hasText(sha: string): Promise<boolean>
   blobs: Pick<Blobs, 'writer'>
 }
 
-/** Stores the rows of a backup, those of one table together. */
+/** Stores the rows of a backup, many rows of the same table at a time. */
 export async function takeRows(taker: RowTaker, rows: AsyncIterable<ArchiveRow>): Promise<TakenOver> {
   const [taken, there] = [noRows(), noRows()]
   const held = new Map<ArchiveKind, unknown[]>()
@@ -126,7 +127,7 @@ export async function takeRows(taker: RowTaker, rows: AsyncIterable<ArchiveRow>)
   return { taken, there }
 }
 
-/** A long text of a backup, whose hash is checked; without a writer the ledger has the text already. */
+/** A long text from a backup, whose hash is checked; without a writer the ledger already has the text. */
 class TakenText {
   #sha: string
   #left: number

@@ -21,7 +21,7 @@ import { workspacesOf } from '../model/tasks/task-wait.ts'
 import { parseTask } from '../model/tasks/task.ts'
 import { isCalled } from './agent-calls.ts'
 
-/** A table of rows that are kept as JSON; `columns` are those beside the key and the JSON. */
+/** A table whose rows are stored as JSON; `columns` are the columns beside the key and the JSON. */
 function jsonTable<Row>(
   name: string,
   json: string,
@@ -37,39 +37,39 @@ function jsonTable<Row>(
   }
 }
 
-/** The same table with another name of its key in SQLite. */
+/** The same table, with another name for its key in SQLite. */
 const keyedIn = <Row>(sqlite: string, table: Table<Row>): Table<Row> => {
   const [key, ...columns] = table.columns as [Column<Row>, ...Column<Row>[]]
   return { ...table, columns: [{ ...key, only: 'postgres' }, { ...key, name: sqlite, only: 'sqlite' }, ...columns] }
 }
 
-/** Columns that only PostgreSQL has. */
+/** Marks columns as existing only in PostgreSQL. */
 const inPostgres = <Row>(columns: readonly Column<Row>[]): Column<Row>[] =>
   columns.map((column) => ({ ...column, only: 'postgres' }))
 
 const isOpen = ({ task: { state } }: TaskRow) => !finishedStates.includes(state)
 
-/** When an open task has to be checked: `due` and the deadline are on the same clock in PostgreSQL, that of the database. */
+/** When an open task has to be checked. In PostgreSQL, `due` and the deadline are on the same clock, that of the database. */
 function wakeOf(row: TaskRow): number | undefined {
   const wake = isOpen(row) ? Math.min(row.due ?? Infinity, deadlineOf(row.task) ?? Infinity) : Infinity
   return wake === Infinity ? undefined : wake
 }
 
-/** Identifies all ready tasks that the same agents may get: one workspace, capabilities and wished agent. */
+/** Identifies all ready tasks that the same agents may get: those with the same workspace, capabilities and wished agent. */
 function kindOf({ task: { workspace, capabilities, wish } }: TaskRow): string {
   return hash('sha256', JSON.stringify([workspace, [...capabilities].sort(), wish ?? null]), 'base64url').slice(0, 22)
 }
 
-/** The text under which SQLite finds tasks with the same capabilities. */
+/** The text by which SQLite finds tasks with the same capabilities. */
 const capabilitiesText = (capabilities: readonly string[]) =>
   capabilities.length === 0 ? '' : JSON.stringify([...new Set(capabilities)].toSorted())
 
-/** The capabilities in such a text. */
+/** Parses the capabilities from such a text. */
 export const capabilitiesIn = (text: string) => (text === '' ? [] : (JSON.parse(text) as string[]))
 
 type StoredTask = { task: string; touched: number; ready: boolean | number; due: number | null }
 
-/** Tasks are kept as JSON; the columns beside it are derived from it, and only serve to find rows. */
+/** Tasks are stored as JSON; the other columns are derived from it, and only serve to find rows. */
 export const taskTable: Table<TaskRow> = {
   name: 'tasks',
   json: ({ task }) => task,
@@ -86,7 +86,7 @@ export const taskTable: Table<TaskRow> = {
     { name: 'needs', type: 'texts', of: ({ task }) => task.needs, only: 'postgres' },
     { name: 'wish', type: 'text', of: ({ task }) => task.wish ?? '', only: 'sqlite' },
     { name: 'wish', type: 'text', of: ({ task }) => task.wish, isOptional: true, only: 'postgres' },
-    // Ready tasks that are meant for an agent can also be found by that agent alone.
+    // Ready tasks that are meant for one agent can also be found by that agent alone.
     {
       name: 'wished',
       type: 'text',
@@ -125,7 +125,7 @@ export const taskTable: Table<TaskRow> = {
   fields: ['task', 'touched', 'ready', 'due'],
   read({ task, touched, ready, due }: StoredTask) {
     const parsed: unknown = JSON.parse(task)
-    // SQLite has converted the tasks of an older termaite when its tables were made.
+    // SQLite converted the tasks of an older termaite when its tables were created.
     const row = {
       task: typeof ready === 'number' ? (parsed as Task) : parseTask(parsed),
       touched,
@@ -147,7 +147,7 @@ type StoredAgent = {
   task: string | null
 }
 
-/** Agents. SQLite keeps the whole row as JSON, because its process has all agents in memory. */
+/** Agents. SQLite stores the whole row as JSON, because its process has all agents in memory. */
 export const agentTable: Table<AgentRow> = {
   name: 'agents',
   json: (row, kind) => (kind === 'sqlite' ? row : row.agent),
@@ -237,7 +237,7 @@ export const noteTable: Table<{ task: string; note: TaskNote }> = {
   read: ({ task, note }: Record<'task' | 'note', string>) => ({ task, note: JSON.parse(note) as TaskNote }),
 }
 
-/** The ids of tasks that were removed. SQLite finds the end of an id by the id read backwards. */
+/** The ids of removed tasks. SQLite finds the end of an id with the id read backwards. */
 export const removedTable: Table<RemovedTask> = {
   name: 'removed_tasks',
   json: () => null,
@@ -252,7 +252,7 @@ export const removedTable: Table<RemovedTask> = {
   read: ({ id, state, at, kept }: Omit<RemovedTask, 'keptMs'> & { kept: number }) => ({ id, state, at, keptMs: kept }),
 }
 
-/** Keys. `used` has a column of its own, so that a use does not rewrite the whole key. */
+/** Keys. `used` has its own column, so that a use does not rewrite the whole key. */
 export const keyTable: Table<HubKey> = {
   name: 'keys',
   json: ({ used: _, ...key }) => key,
@@ -281,7 +281,7 @@ export const linkTable = jsonTable<SignInLink>('links', 'link', ({ id }) => id, 
   { name: 'made', type: 'wholeTime', of: ({ made }) => made },
 ])
 
-/** Browsers that have signed in, with a column of its own for the last use. */
+/** Signed-in browsers, with a column of its own for the last use. */
 export const signInTable: Table<SignIn> = {
   name: 'sign_ins',
   json: ({ used: _, ...signIn }) => signIn,
@@ -313,7 +313,7 @@ export const requestTable: Table<KeptRequest> = {
     defined({ ...request, answer: answer ?? undefined }),
 }
 
-/** The acts of the hub's clients, which SQLite has in a file of its own. */
+/** The acts of the hub's clients, which SQLite stores in a separate file. */
 export const actTable: Table<HubAct & { number?: number }> = {
   name: 'acts',
   json: () => null,
@@ -345,7 +345,7 @@ type StoredAct = Omit<KeptAct, 'on' | 'address' | 'number'> & {
 /** An id read backwards. */
 export const tailOf = (id: string) => [...id].toReversed().join('')
 
-/** A table of any rows. */
+/** A table with rows of any type. */
 export type AnyTable = Table<unknown>
 
 /** Every table that is described here. */

@@ -3,7 +3,7 @@ import type { BookDatabase } from './ledger-books.ts'
 import { requestTable } from './ledger-tables.ts'
 import { BookTable } from './ledger-books.ts'
 
-/** The hub's memory of requests in its ledger. */
+/** The hub's memory of requests, stored in its ledger. */
 export class LedgerRequestBook implements HubRequestBook {
   #database: BookDatabase
   #requests: BookTable<KeptRequest>
@@ -21,7 +21,7 @@ export class LedgerRequestBook implements HubRequestBook {
         yield* requests.insert(request)
         return (yield* requests.find('WHERE name = ?', request.name))[0]
       })
-      // Another hub may have forgotten its request between the two statements.
+      // Another hub may have removed the request between the two statements.
       if (row) return row
     }
   }

@@ -3,7 +3,7 @@ import type { BookDatabase } from './ledger-books.ts'
 import { linkTable, signInTable } from './ledger-tables.ts'
 import { BookTable, markUsed } from './ledger-books.ts'
 
-/** The hub's links and sign-ins in its ledger. */
+/** The hub's links and sign-ins, stored in its ledger. */
 export class LedgerSignInBook implements SignInBook {
   #database: BookDatabase
   #links: BookTable<SignInLink>

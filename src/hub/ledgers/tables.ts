@@ -1,7 +1,10 @@
-/** The two databases that have the tables of a ledger. */
+/** The two databases that can contain the tables of a ledger. */
 export type DatabaseKind = 'sqlite' | 'postgres'
 
-/** The kinds of columns, as each database names them. PostgreSQL keeps times as numbers with a fraction, SQLite also as whole ones. */
+/**
+ * The column types under the name that each database gives them. PostgreSQL stores times as numbers with a fraction, SQLite also as
+ * integers.
+ */
 const types = {
   text: { sqlite: 'TEXT', postgres: 'text' },
   json: { sqlite: 'TEXT', postgres: 'text' },
@@ -10,23 +13,23 @@ const types = {
   time: { sqlite: 'REAL', postgres: 'float8' },
   wholeTime: { sqlite: 'INTEGER', postgres: 'float8' },
   number: { sqlite: 'INTEGER', postgres: 'int' },
-  /** The number of a row, which the database counts itself. */
+  /** The number of a row, which the database assigns itself. */
   counter: { sqlite: 'INTEGER', postgres: 'bigint' },
 } as const satisfies Record<string, Record<DatabaseKind, string>>
 
 export type SqlValue = string | number | null
 
-/** A value as a table describes it; undefined is NULL. */
+/** A value in a row of a table; undefined is NULL. */
 type Value = string | number | boolean | readonly string[] | undefined
 
 export type Column<Row> = {
   name: string
   type: keyof typeof types
-  /** The value of a row. `json` is the row as the table keeps it in its column of JSON. */
+  /** The value for a row. `json` is the JSON that the table stores for the row. */
   of(row: Row, json: string): Value
-  /** Whether the column may be NULL. SQLite keeps such a flag as 1 or NULL. */
+  /** Whether the column may be NULL. SQLite stores an optional flag as 1 or NULL. */
   isOptional?: true
-  /** Whether the value never changes, so that a row that is replaced keeps it. */
+  /** Whether the value never changes, so that replacing a row leaves it as it is. */
   isFixed?: true
   /** Whether no two rows have the same value. */
   unique?: 'exact' | 'anyCase'
@@ -37,19 +40,19 @@ export type Column<Row> = {
 /** A table of the ledger, by which both databases read and write it. */
 export type Table<Row> = {
   name: string
-  /** The columns of the key, if it is not the first column alone. */
+  /** The columns of the key, if there is more than the first column. */
   key?: readonly string[]
   columns: readonly Column<Row>[]
-  /** The part of a row that is kept as JSON. */
+  /** The part of a row that is stored as JSON. */
   json(row: Row, kind: DatabaseKind): unknown
-  /** The columns that a row is read from. A database that lacks one of them has its value in the JSON. */
+  /** The columns that a row is built from. If a database lacks one of them, the JSON has its value. */
   fields: readonly string[]
   read(stored: unknown): Row
-  /** Whether SQLite keeps the rows apart from their keys, because they are long. */
+  /** Whether SQLite stores the rows separately from their keys, because the rows are long. */
   isLong?: true
 }
 
-/** A function of a table that remembers its answers, because a hub needs them with every row. */
+/** Caches the results of a function of a table, because a hub needs them for every row. */
 function remembered<T>(of: (table: Table<never>, kind: DatabaseKind) => T) {
   const known = { sqlite: new WeakMap<object, T>(), postgres: new WeakMap<object, T>() }
   return (table: object, kind: DatabaseKind): T => {
@@ -61,12 +64,12 @@ function remembered<T>(of: (table: Table<never>, kind: DatabaseKind) => T) {
 
 const allColumns = remembered(({ columns }, kind) => columns.filter(({ only = kind }) => only === kind))
 
-/** The columns that a database has. */
+/** The columns that exist in a database. */
 const columnsIn = <Row>(table: Table<Row>, kind: DatabaseKind) => allColumns(table, kind) as readonly Column<Row>[]
 
 const writtenColumns = remembered((table, kind) => columnsIn(table, kind).filter(({ type }) => type !== 'counter'))
 
-/** The columns that a row is written to. */
+/** The columns that writing a row fills. */
 const writtenIn = <Row>(table: Table<Row>, kind: DatabaseKind) => writtenColumns(table, kind) as readonly Column<Row>[]
 
 /** The name of the column by which rows are found. */
@@ -82,7 +85,7 @@ export const keyValues = <Row>(table: Table<Row>, kind: DatabaseKind, row: Row) 
 /** The value by which a row is found. */
 export const keyOf = <Row>({ columns }: Table<Row>, row: Row) => columns[0]!.of(row, '') as string
 
-/** The beginning of a query, with the columns that rows are read from, and with others that the query orders them by. */
+/** The beginning of a query, with the columns that rows are built from, and others by which the query orders them. */
 export function selectText<Row>(
   table: Table<Row>,
   kind: DatabaseKind,
@@ -103,18 +106,18 @@ export function insertText<Row>(table: Table<Row>, kind: DatabaseKind, name = ta
   return `INSERT INTO ${name} (${columns.map((column) => column.name).join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
 }
 
-/** Ends a statement that inserts rows, so that they replace those with the same keys. */
+/** The end of an insert statement that makes the rows replace existing ones with the same keys. */
 export function replacing<Row>(table: Table<Row>, kind: DatabaseKind): string {
   const key = keyColumns(table, kind)
   const others = columnsIn(table, kind).filter(({ name, isFixed }) => !isFixed && !key.includes(name))
   return `ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${others.map(({ name }) => `${name} = excluded.${name}`).join(', ')}`
 }
 
-/** The statement by which PostgreSQL inserts rows that are given as one list for each column. */
+/** The statement with which PostgreSQL inserts rows that are given as one list for each column. */
 export function insertListsText<Row>(table: Table<Row>, schema: string): string {
   const columns = writtenIn(table, 'postgres')
   const names = columns.map(({ name }) => name).join(', ')
-  // A list of lists has to be rectangular, so lists are passed as texts.
+  // PostgreSQL requires a list of lists to be rectangular, so inner lists are passed as texts.
   const lists = columns.map(({ type }, at) => `$${at + 1}::${type === 'texts' ? 'text' : types[type].postgres}[]`)
   const values = columns.map(({ name, type }) => (type === 'texts' ? `r.${name}::text[]` : `r.${name}`)).join(', ')
   return `INSERT INTO ${schema}.${table.name} (${names}) SELECT ${values} FROM unnest(${lists.join(', ')}) AS r(${names})`
@@ -127,7 +130,7 @@ export function listsIn<Row>(table: Table<Row>, rows: readonly Row[]): unknown[]
   return columns.map(({ of }) => rows.map((row, at) => stored(of(row, jsons[at]!))))
 }
 
-/** The values of a row, in the order of the columns that the database has. */
+/** The values of a row, in the order of the columns in the database. */
 export function valuesIn<Row>(
   table: Table<Row>,
   kind: DatabaseKind,
@@ -141,23 +144,23 @@ export function valuesIn<Row>(
   })
 }
 
-/** A text in PostgreSQL cannot contain NUL. Such characters only survive in the JSON of a row, in escaped form. */
+/** A text in PostgreSQL cannot contain NUL. Such characters survive only in the JSON of a row, in escaped form. */
 export const withoutNul = (text: string) => (text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text)
 
-/** A value as PostgreSQL takes it; lists have the form of its own texts. */
+/** A value in the form that PostgreSQL accepts; a list becomes a text in PostgreSQL's array format. */
 export function stored(value: Value | null): SqlValue | boolean {
   if (typeof value === 'string') return withoutNul(value)
   if (typeof value !== 'object' || value === null) return value ?? null
   return `{${value.map((item) => `"${withoutNul(item).replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`).join(',')}}`
 }
 
-/** The definition of a table that does not exist yet. */
+/** The statement that creates a table if it does not exist yet. */
 export function definitionIn<Row>(table: Table<Row>, kind: DatabaseKind, name = table.name): string {
   const isSqlite = kind === 'sqlite'
   const more: string[] = []
   const columns = columnsIn(table, kind).map(({ name: column, type, isOptional, unique }, at) => {
     const isKey = at === 0 && !table.key
-    // PostgreSQL keeps a flag that is missing as false.
+    // PostgreSQL stores a missing flag as false.
     const isNeeded = !isOptional || (type === 'flag' && !isSqlite)
     if (unique === 'anyCase' && !isSqlite)
       more.push(`CREATE UNIQUE INDEX ${table.name}_${column} ON ${name} (lower(${column}));`)

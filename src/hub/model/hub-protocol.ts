@@ -1,6 +1,6 @@
 /**
- * The number of the protocol between the hub and its agents and clients. It grows when one side sends something that the other did
- * not know before: 2 has workspaces by their repository, bundles and late work.
+ * The number of the protocol between the hub and its agents and clients. It grows when one side sends something that the other did not
+ * support before: 2 has workspaces by their repository, bundles and late work.
  */
 export const hubProtocol = 2
 

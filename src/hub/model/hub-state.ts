@@ -7,7 +7,7 @@ import type { HubAgent, OfferedTask, Task } from './tasks/task.ts'
 /** An agent with its standing at the hub: `task` is the task that it has, `rests` says why it gets no task. */
 export type AgentNow = HubAgent & { waits: boolean; about: boolean; task?: string; rests?: AgentRest }
 
-/** Everything that is at the hub; `seq` is the number of the last change in it, `epoch` the series of numbers that it belongs to. */
+/** The whole state of the hub; `seq` is the number of the last change in it, `epoch` the series of numbers that it belongs to. */
 export type HubState = {
   seq: number
   epoch: string
@@ -27,5 +27,5 @@ export type Given =
   | { type: 'evict'; why: string }
   | { type: 'idle' }
 
-/** The same answer over a wire: a task comes with a name that is valid only for this one time that it was given out. */
+/** The same answer in the form that is sent: a task has a ticket that is valid only for this one time that it was given out. */
 export type GivenTicket = Exclude<Given, { type: 'task' }> | { type: 'task'; task: Task; ticket: string }

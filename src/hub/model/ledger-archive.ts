@@ -33,7 +33,7 @@ type KeysOf<U> = U extends unknown ? keyof U : never
 
 export type ArchiveKind = Exclude<KeysOf<ArchiveRow>, 'piece'>
 
-/** How many rows of each kind there are. */
+/** The number of rows of each kind. */
 export type ArchiveCounts = Record<ArchiveKind, number>
 
 export const archiveKinds: readonly ArchiveKind[] = [
@@ -59,17 +59,17 @@ export function kindOf(row: ArchiveRow): ArchiveKind | undefined {
   return archiveKinds.find((kind) => kind in row)
 }
 
-/** The result of taking rows over: those that were new, and those that existed already. */
+/** The result of storing rows: the new rows, and those that existed already. */
 export type TakenOver = { taken: ArchiveCounts; there: ArchiveCounts }
 
 /** A ledger that is read and written as a whole, while no hub changes it. */
 export interface LedgerArchive {
   /** The rows of one moment. */
   rows(): AsyncIterable<ArchiveRow>
-  /** Whether the ledger holds nothing that a restore could destroy. */
+  /** Whether the ledger contains nothing that a restore could destroy. */
   isEmpty(): Promise<boolean>
   /**
-   * Takes over rows, all or none of them, and begins a new series of numbers. With `replace` they replace everything; otherwise rows that
+   * Stores rows, all or none of them, and begins a new series of numbers. With `replace` they replace everything; otherwise rows that
    * exist already stay as they are.
    */
   take(rows: AsyncIterable<ArchiveRow>, how: { replace: boolean }): Promise<TakenOver>
@@ -78,19 +78,19 @@ export interface LedgerArchive {
 
 /** The state of a ledger; `problems` are sentences that say what to do. */
 export type LedgerStatus = {
-  /** The file or the address, without a password. */
+  /** The file of the ledger, or its address without the password. */
   ledger: string
-  /** The version of the ledger's tables, and the newest one that this program knows. */
+  /** The version of the ledger's tables, and the newest version that this program supports. */
   schema: number
   newest: number
   bytes: number
-  /** The bytes that are free on the ledger's disk, if that disk is on this machine. */
+  /** The free bytes on the ledger's disk, if that disk is on this machine. */
   free?: number
-  /** Its tasks by state, and the numbers of its agents and keys; left out if a hub has the ledger open and does not say. */
+  /** The numbers of its tasks by state, of its agents and of its keys; missing if a hub has the ledger open and does not report them. */
   tasks?: { state: TaskState; count: number }[]
   agents?: number
   keys?: number
-  /** The hubs that have the ledger open, if that can be known. */
+  /** The hubs that have the ledger open, if that can be found out. */
   hubs: { host: string; since: number }[]
   problems: string[]
 }

@@ -1,10 +1,10 @@
 /**
- * The ledger cannot be reached at the moment, as when its database is down. Nothing was changed, or the change can safely be sent again:
- * every wish to the hub names its subject. The hub continues by itself when the ledger is back.
+ * The ledger cannot be reached at the moment, for example because its database is down. Nothing was changed, or the change can safely be
+ * sent again: every wish to the hub names its subject. The hub continues by itself when the ledger is back.
  */
 export class LedgerAway extends Error {
   override name = 'LedgerAway'
-  /** Whether the change may still have been made: its commit was sent and not answered. */
+  /** Whether the change may have been made after all: its commit was sent and not answered. */
   readonly isUnsure: boolean
 
   /** `why` ends a sentence after a colon; it contains no password and no address of the database. */
@@ -17,5 +17,5 @@ export class LedgerAway extends Error {
   }
 }
 
-/** How long a client should wait before it repeats a request that failed because the ledger was unavailable. */
+/** How many seconds a client should wait before it repeats a request that failed because the ledger was unavailable. */
 export const awaySeconds = 5

@@ -1,4 +1,4 @@
-/** All offers that a machine can make to people elsewhere. The machine decides which of them it grants, whatever its hub says. */
+/** All offers that a machine can make to people elsewhere. The machine itself decides which of them it makes, whatever its hub says. */
 export const machineOffers = ['turns', 'answers', 'terminals', 'typing', 'prompts', 'conversations'] as const
 
 export type MachineOffer = (typeof machineOffers)[number]
@@ -13,10 +13,10 @@ export const offerWords: Record<MachineOffer, string> = {
   conversations: 'read the conversations that are kept here',
 }
 
-/** The offers of a machine for which nobody has set any: people see its work but change nothing. */
+/** The offers of a machine if nobody has set any: people see its work but change nothing. */
 export const usualOffers: readonly MachineOffer[] = ['turns', 'terminals']
 
-/** Offers that are of no use without another one. */
+/** The offers that are useless without another one, and that other one. */
 export const neededOffer: Partial<Record<MachineOffer, MachineOffer>> = { answers: 'turns', typing: 'terminals' }
 
 /** How a machine is linked, as text; a machine without a link may still have agents. */
@@ -27,7 +27,7 @@ export function linkWords({ online, own, runsHub }: Partial<MachineStanding>): s
   return runsHub ? 'runs a hub' : 'linked'
 }
 
-/** A machine as a hub knows it. `since`: since when it is linked, or offline. */
+/** A machine as a hub knows it. `since` is when it was linked, or when it went offline. */
 export type MachineStanding = {
   machine: string
   online: boolean
@@ -41,13 +41,13 @@ export type MachineStanding = {
   offers: readonly string[]
 }
 
-/** Something that runs termaite: a machine, or an agent on a machine that is not linked. */
+/** Something that runs a version of termaite: a machine, or an agent on a machine that is not linked. */
 type Versioned = { name: string; version: string }
 
-/** An agent as far as its version needs it. */
+/** The fields of an agent that a comparison of versions needs. */
 type VersionedAgent = { id: string; about?: boolean; version?: string; status?: { machine?: string } }
 
-/** The version of the hub that answers, and those of everything else that is present now. */
+/** The version of the answering hub, and the versions of everything else that is present now. */
 export function fleetVersions(
   machines: readonly MachineStanding[],
   agents: readonly VersionedAgent[],
@@ -76,13 +76,13 @@ export function versionSkew({ hub, others }: ReturnType<typeof fleetVersions>): 
   return `The hub runs termaite ${hub}. ${parts.join('. ')} (npm install -g termaite@latest).`
 }
 
-/** Whether a version comes before another, by the numbers in both. */
+/** Whether a version is older than another, by the numbers in both. */
 function isOlder(version: string, than: string): boolean {
   const [a, b] = [version, than].map((text) => text.split(/[.+-]/).map(Number))
   for (let at = 0; at < 3; at++) {
     const [one, other] = [a![at] || 0, b![at] || 0]
     if (one !== other) return one < other
   }
-  // A version with a word after its numbers is a preview of the one without.
+  // A version with a word after its numbers is a preview of the version without one.
   return version.includes('-') && !than.includes('-')
 }

@@ -2,46 +2,46 @@ import type { CallerRole } from './access/hub-key.ts'
 import type { Parser } from '../../core/data/shape.ts'
 
 /**
- * The person or agent in whose name a hub asks a machine for something. The hub has checked the key; the machine decides for itself what it
+ * The person or agent for whom a hub asks a machine to do something. The hub has checked the key; the machine decides for itself what it
  * allows.
  */
 export type Asker = { name: string; role: CallerRole }
 
 /**
- * One kind of work that a machine can carry out for the hub, such as a merge. Both sides read the same description: the hub checks the
- * output, and the machine checks the input. Both are JSON of at most `mostWorkBytes`.
+ * One kind of work that a machine can do for the hub, such as a merge. Both sides use the same description: the hub checks the output,
+ * and the machine checks the input. Both are JSON of at most `mostWorkBytes`.
  */
 export type WorkKind<Input, Output> = {
-  /** Small letters, digits, dots and hyphens, as in "merge" or "branch.bundle". */
+  /** Lowercase letters, digits, dots and hyphens, for example "merge" or "branch.bundle". */
   name: string
   input: Parser<Input>
   output: Parser<Output>
-  /** How long the work may take before both sides give it up; at most `longestWorkMs`. */
+  /** How long the work may take before both sides give up; at most `longestWorkMs`. */
   mostMs: number
 }
 
-/** The largest input and the largest output of a piece of work, as JSON. Larger things go through the hub's own uploads. */
+/** The largest input and the largest output of such work, as JSON. Larger data goes through the hub's own uploads. */
 export const mostWorkBytes = 512 * 1024
 
-/** The longest that one piece of work may take. */
+/** The longest time that such work may take. */
 export const longestWorkMs = 15 * 60_000
 
-/** The most pieces of work that one machine does at once; it refuses more. */
+/** The most requests for work that one machine handles at once; it refuses more. */
 export const mostWorkAtOnce = 8
 
 /** `signal` aborts when the time is over, when the hub no longer wants the work, or when the connection is cut. */
 export type WorkContext = { by: Asker; signal: AbortSignal }
 
-/** The work of one machine, registered by that machine alone: a hub cannot ask for anything else. */
+/** The kinds of work that one machine offers. Only the machine itself registers them: a hub cannot ask for anything else. */
 export interface MachineWork {
-  /** Throws if the name is taken or not a valid name. An error that `run` throws reaches the asking side with its own message. */
+  /** Throws if the name is taken or not a valid name. An error that `run` throws reaches the hub with its own message. */
   register<Input, Output>(
     kind: WorkKind<Input, Output>,
     run: (input: Input, context: WorkContext) => Promise<Output>,
   ): void
   /** The names of all registered work, in alphabetical order. */
   names(): string[]
-  /** Carries out one request as it came from outside; rejects with WorkRefused. */
+  /** Does the work for a request from outside; rejects with WorkRefused. */
   run(name: string, input: unknown, context: WorkContext): Promise<unknown>
 }
 
@@ -49,7 +49,7 @@ export interface MachineWork {
 export interface MachinesAtWork {
   /** The machines that can do work of this kind now, in alphabetical order. */
   withWork(name: string): Promise<string[]>
-  /** Asks one machine. Rejects with MachineAway, WorkRefused, or the error of the signal. */
+  /** Asks one machine to do work. Rejects with MachineAway, WorkRefused, or the error of the signal. */
   ask<Input, Output>(
     machine: string,
     kind: WorkKind<Input, Output>,
@@ -58,7 +58,7 @@ export interface MachinesAtWork {
   ): Promise<Output>
 }
 
-/** A machine is not linked to any hub, or its connection broke during a request. Whether the work was done is unknown then. */
+/** A machine is not linked to any hub, or its connection broke during a request; then it is unknown whether the work was done. */
 export class MachineAway extends Error {
   override name = 'MachineAway'
   readonly machine: string
@@ -72,7 +72,7 @@ export class MachineAway extends Error {
   }
 }
 
-/** A machine refused a request, or could not carry it out. The message is for the person who asked. */
+/** A machine refused a request, or could not do the work. The message is for the person who asked. */
 export class WorkRefused extends Error {
   override name = 'WorkRefused'
 }

@@ -4,10 +4,12 @@ import type { PipelinePlace, Task } from './tasks/task.ts'
 import type { TaskNote } from './tasks/task-note.ts'
 import type { TaskTry, TaskResult } from './tasks/task-try.ts'
 
-/** The characters of a prompt, an answer or a note that a brief task keeps. */
+/** The most characters of a prompt, an answer and a note in a brief task. */
 const most = { prompt: 2_000, answer: 1_000, note: 2_000 }
 
-/** A task as lists need it: without its steps, its changes, and all notes but the last one and those that may mention somebody. */
+/**
+ * A task in the form for lists: without its steps, its changes, and all notes except the last one and those that may mention somebody.
+ */
 export function briefTask(task: Task): Task {
   const { prompt, notes, tries, result, pipeline } = task
   return {
@@ -21,7 +23,7 @@ export function briefTask(task: Task): Task {
   }
 }
 
-/** A change of a brief task. `cut` says that something was left out, so that a reader of the whole task has to read it again. */
+/** A change of a brief task. `cut` means that something was left out, so that a reader of the whole task has to read it again. */
 export type BriefChange = HubChange & { cut?: true }
 
 export function briefChange(change: HubChange): BriefChange {
@@ -62,7 +64,7 @@ function briefNote(note: TaskNote): TaskNote {
 
 const briefResult = ({ message }: TaskResult): TaskResult => ({ message: cutText(message, most.answer) })
 
-/** A try without its answer and its changes: its agent, its times, its outcome and its usage. */
+/** A try without its answer and its changes: only its agent, times, outcome and usage. */
 function briefTry({ number, agent, began, ended, end, spent }: TaskTry): TaskTry {
   return {
     number,

@@ -11,10 +11,10 @@ import { HubClient } from '../client/hub-client.ts'
 import { keyFileVariable } from '../client/hub-address.ts'
 import { keyInFile } from '../client/hub-key-source.ts'
 
-/** A key that the hub forgets sooner than this was revoked on purpose. */
+/** A key that the hub no longer knows after less than this time was revoked on purpose. */
 const againMs = 60_000
 
-/** How long the end of a run waits for the hub. */
+/** How long the end of a run waits for the hub to revoke the key. */
 const patienceMs = 3_000
 
 type AgentKeyParts<File> = {
@@ -23,17 +23,17 @@ type AgentKeyParts<File> = {
   /** The agent's name at the hub. */
   name: string
   /**
-   * The file in which the agent's own program finds the key. The agent may be able to write to that folder, and to put a link to another
-   * folder in its place: no other file of ours has this file's name, so none can be replaced through the link.
+   * The file in which the agent's own program finds the key. The agent may be able to write to that folder and replace it with a link to
+   * another folder. None of our other files has this file's name, so none can be overwritten through such a link.
    */
   file: File
   clock: Clock
 }
 
 /**
- * The key with which an agent that termaite starts works at the hub. A person's key is never given to an agent: it lends
- * the agent one of the role `agent`, under the agent's name, when the first request is sent, and the key ends with the
- * run. A client that has an agent's key itself works with that key.
+ * The key with which an agent that termaite starts works at the hub. A person's key is never given to an agent: when the first request is
+ * sent, it is used to lend the agent a key of the role `agent`, under the agent's name, which is revoked when the run ends. A client that
+ * itself has an agent's key uses that key.
  */
 export class AgentKey<File extends string | undefined = string | undefined> implements KeySource {
   #parts: AgentKeyParts<File>
@@ -50,7 +50,7 @@ export class AgentKey<File extends string | undefined = string | undefined> impl
 
   key(): Promise<string | undefined> {
     this.#secret ??= this.#get().catch((error: unknown) => {
-      // A hub that is away is asked again with the next request.
+      // If the hub is unreachable, the next request asks it again.
       this.#secret = undefined
       throw error
     })
@@ -59,14 +59,14 @@ export class AgentKey<File extends string | undefined = string | undefined> impl
 
   async instead(refused: string | undefined): Promise<string | undefined> {
     if ((await this.#secret) === refused) {
-      // Two processes that work under one name would revoke each other's keys endlessly.
+      // Two processes under the same name would revoke each other's keys forever.
       if (this.#lentAt === undefined || this.#parts.clock.elapsed() - this.#lentAt < againMs) return undefined
       this.#secret = undefined
     }
     return this.key()
   }
 
-  /** Revokes the key and removes its file. If the hub is away, the key expires after a day. */
+  /** Revokes the key and removes its file. If the hub is unreachable, the key expires after a day. */
   async end(): Promise<void> {
     const { file, place } = this.#parts
     if (file !== undefined) rmSync(file, { force: true })
@@ -97,10 +97,13 @@ export class AgentKey<File extends string | undefined = string | undefined> impl
   }
 }
 
-/** A client's key that is handed over in a file, or one that is lent for the run. */
+/** A key from a file that the client was given, or a key that is lent for the run. */
 export type RunKey = KeySource & { end(): Promise<void> }
 
-/** The key of an MCP client that our program connects to the hub: the key of the agent that started it, else one that is lent for the run. */
+/**
+ * The key of an MCP client that termaite connects to the hub: the key of the agent that started the client, otherwise a key lent for the
+ * run.
+ */
 export function clientKey({ env, clock }: Io, place: HubPlaceNow): RunKey {
   const file = env[keyFileVariable]
   if (file) return { ...keyInFile(file), end: async () => {} }

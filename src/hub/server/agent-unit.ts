@@ -7,12 +7,12 @@ import { defined } from '../../base/defined.ts'
 import { isMissing } from '../../base/files/files.ts'
 import { findOutside } from '../../base/process/program-path.ts'
 
-/** An agent that systemd keeps running for the person: its name, its folder, and its command. */
+/** An agent that systemd keeps running for the person: its name, folder and command. */
 type AgentUnit = { name: string; about: string; cwd: string; command: readonly string[]; home: string }
 
 type Ran = { code: number; said: string }
 
-/** Runs a program of the machine to its end; a missing program has the code 127. */
+/** Runs a program of the machine to its end; for a missing program the exit code is 127. */
 export function runProgram(io: Io, word: string, args: readonly string[], timeoutMs = 60_000): Promise<Ran> {
   const path = word.includes('/') ? word : findOutside(word, io.env, io.cwd)
   if (path === undefined) return Promise.resolve({ code: 127, said: `there is no program ${word}` })
@@ -24,7 +24,7 @@ export function runProgram(io: Io, word: string, args: readonly string[], timeou
   })
 }
 
-/** The units of the person's own systemd, for agents that go on without a terminal. */
+/** The units of the person's own systemd, for agents that run without a terminal. */
 export class AgentUnits {
   #io: Io
 
@@ -32,7 +32,7 @@ export class AgentUnits {
     this.#io = io
   }
 
-  /** Whether the person has a systemd of their own here. */
+  /** Whether the person has a systemd instance here. */
   async isThere(): Promise<boolean> {
     return (await this.#systemctl('show-environment')).code === 0
   }
@@ -42,7 +42,9 @@ export class AgentUnits {
     return join(XDG_CONFIG_HOME, 'systemd', 'user', unitOf(name))
   }
 
-  /** Writes the unit and starts it; restarts it if it runs already. Returns messages for the person; throws what systemd said. */
+  /**
+   * Writes the unit and starts it, or restarts it if it runs already. Returns messages for the person; throws systemd's error message.
+   */
   async start(unit: AgentUnit): Promise<string[]> {
     const file = this.fileOf(unit.name)
     mkdirSync(dirname(file), { recursive: true })
@@ -57,7 +59,7 @@ export class AgentUnits {
       linger.code === 0
         ? []
         : [
-            `The agent stops when ${userInfo().username} logs out, because systemd may not keep it: ${linger.said}. So that it goes on: sudo loginctl enable-linger ${userInfo().username}`,
+            `The agent stops when ${userInfo().username} logs out, because systemd may not keep it running: ${linger.said}. To keep it running: sudo loginctl enable-linger ${userInfo().username}`,
           ]
     return [`Its log: journalctl --user -u ${service} -f`, ...stays]
   }
@@ -84,11 +86,11 @@ export class AgentUnits {
 
 const unitOf = (name: string) => `termaite-agent-${name}.service`
 
-/** A word as systemd reads it: percent signs and dollars begin names of its own. */
+/** Quotes a word for systemd, to which percent signs and dollars are special. */
 const quoteWord = (word: string) =>
   `"${word.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('%', '%%').replaceAll('$', '$$$$').replaceAll('\n', '\\n')}"`
 
-/** The text of a unit. It holds no secret: the key is in a file that its command names. */
+/** The text of a unit. It contains no secret: the key is in a file that its command names. */
 function unitText({ name, about, cwd, command, home }: AgentUnit, env: Io['env']): string {
   const variables = defined({ PATH: env.PATH, TERMAITE_HOME: home })
   const set = Object.entries(variables).map(

@@ -12,9 +12,9 @@ type Told = Parameters<Notify>[0]
 
 type HubNoticeParts = { clock: Clock; notify: Notify; task(id: string): Promise<Task> }
 
-/** Changes of one moment belong together: ten tasks that fail with one provider are one notice. */
+/** Changes within this time belong together: if ten tasks fail because of one provider, one notice is sent. */
 const gatherMs = 1_000
-/** More notices than this at once become one. */
+/** If there are more notices than this at once, one notice sums them up. */
 const mostAtOnce = 3
 const longest = 160
 
@@ -26,13 +26,13 @@ const occasionOf: Partial<Record<TaskState, Occasion>> = {
 }
 
 /**
- * Notifies a person elsewhere, by the notifiers of the settings, of what newly happens at the hub: a question, a blocked or finished task,
- * a review, a failure, a used-up quota, a cap that is passed. Only the hub's process does so, and once for each event.
+ * Notifies a person elsewhere, by the notifiers in the settings, about each new event at the hub: a question, a blocked or finished task,
+ * a review, a failure, a used-up quota, a cap that is passed. Only the hub's process notifies, and only once per event.
  */
 export class HubNotices {
   #parts: HubNoticeParts
   #waiting: Told[] = []
-  /** Resolves when all changes so far are looked at. */
+  /** Resolves when all changes so far have been handled. */
   #seen = Promise.resolve()
   /** The last notice about each agent, each workspace and each pipeline. */
   #told = new Map<string, string | number>()
@@ -47,16 +47,16 @@ export class HubNotices {
 
   async #gather(changes: readonly HubChange[]): Promise<void> {
     const told: Told[] = []
-    // One after the other, in the order in which they happened. A task that cannot be read causes no notice.
+    // The changes are handled one after another, in the order in which they happened. A task that cannot be read causes no notice.
     for (const change of changes) told.push(...(await this.#noticeOf(change).catch(() => [])))
     if (told.length === 0) return
     const isFirst = this.#waiting.length === 0
     this.#waiting.push(...told)
-    // A notice never rejects, and the hub does not wait for it.
+    // Sending never rejects, and the hub does not wait for it.
     if (isFirst) void this.#parts.clock.sleep(gatherMs).then(() => this.send())
   }
 
-  /** Sends everything that is gathered. */
+  /** Sends all gathered notices. */
   async send(): Promise<void> {
     await this.#seen
     const told = this.#waiting.splice(0)
@@ -89,9 +89,9 @@ export class HubNotices {
     const event = change.type === 'task' && change.step && occasionOf[change.step.state]
     if (!event || change.type !== 'task') return []
     const task = await this.#parts.task(change.id)
-    // A failure that the hub tries again is not yet one that a person has to know of.
+    // If the hub tries the task again, a person does not need to know about the failure yet.
     if (event === 'failed' && task.state !== 'FAILED') return []
-    // The words of the change itself come first, because the task may have gone on meanwhile.
+    // The text of the change itself comes first, because the task may have changed again meanwhile.
     const { agent = 'the hub', workspace, prompt, question, why, result } = { ...task, ...change.set }
     const said = event === 'blocked' ? question : event === 'failed' ? why : result?.message
     const text = `${oneLine(prompt, longest)}: ${oneLine(said ?? '', longest)}`
@@ -110,7 +110,7 @@ export class HubNotices {
     return [{ event: 'parked', agent: name, workspace, text, view: agentView(id) }]
   }
 
-  /** Whether there was no notice of this yet; also remembers it. */
+  /** Whether no notice about this was sent yet; also remembers that one is sent now. */
   #isNew(subject: string, what: string | number | undefined): boolean {
     if (what === undefined || this.#told.get(subject) === what) return false
     this.#told.set(subject, what)

@@ -13,19 +13,22 @@ import { withKey } from '../client/hub-key-source.ts'
 import { defined } from '../../base/defined.ts'
 import { version } from '../../base/version.ts'
 
-/** The longest time that a call may wait at the hub. */
+/** The longest time that a call may take at the hub. */
 const longestMs = 300_000
 
-/** How long a call waits for a hub that is away: a restart takes less. A tool that waits for work itself waits as long as that. */
+/**
+ * How long a call waits for an unreachable hub; a restart takes less. A tool that waits for work waits as long for the hub as for the
+ * work.
+ */
 const awayMs = 20_000
 const napMs = 500
 
-/** How long the start waits for the hub's own list of tools, before the list of this version is used. */
+/** How long the start waits for the hub's own list of tools, before it uses the list of this version. */
 const listMs = 3_000
 
 /**
- * Serves the hub's tools over stdin and stdout, for MCP clients that cannot use HTTP. The client keeps its tools while the hub is away: a
- * call waits for the hub, reconnects if the hub was restarted, and says plainly when it is still away.
+ * Serves the hub's tools over stdin and stdout, for MCP clients that cannot use HTTP. The client keeps its tools while the hub is
+ * unreachable: a call waits for the hub, reconnects if the hub was restarted, and says plainly if the hub does not come back.
  */
 export async function serveProxy(io: Io, place: HubPlaceNow): Promise<void> {
   const key = clientKey(io, place)
@@ -56,7 +59,7 @@ export async function serveProxy(io: Io, place: HubPlaceNow): Promise<void> {
 
 type ListedTool = Pick<Tool, 'name' | 'description' | 'schema'>
 
-/** The tools of an agent as this version of termaite has them, for a hub that cannot be asked. */
+/** The tools for agents in this version of termaite, used if the hub cannot be asked. */
 async function ownTools(clock: Clock): Promise<ListedTool[]> {
   const { hubTools } = await import('../engine/tools/hub-tools.ts')
   const { Hub } = await import('../engine/hub.ts')
@@ -66,7 +69,7 @@ async function ownTools(clock: Clock): Promise<ListedTool[]> {
   return hubTools(hub, clock, nobody).map(({ name, description, schema }) => ({ name, description, schema }))
 }
 
-/** A connection to the hub's MCP endpoint that is made again whenever the hub has lost it. */
+/** A connection to the hub's MCP endpoint, which is made again whenever the hub no longer knows it. */
 class HubLink {
   #place: HubPlaceNow
   #key: RunKey
@@ -90,7 +93,7 @@ class HubLink {
     return answer?.tools.map(({ name, description = '', inputSchema }) => ({ name, description, schema: inputSchema }))
   }
 
-  /** Calls a tool of the hub. A call whose connection broke is made again: the hub knows an agent's repeated call. */
+  /** Calls a tool of the hub. If the connection broke, the call is repeated: the hub recognizes an agent's repeated call. */
   async call({ name, schema }: ListedTool, input: Record<string, unknown>, call: ToolCall): ReturnType<Tool['run']> {
     const began = this.#clock.elapsed()
     const patience = waits(schema) ? Number(input.timeout ?? longestMs / 1000) * 1000 : awayMs
@@ -118,7 +121,7 @@ class HubLink {
     }
   }
 
-  /** The resources of the hub, such as the files of a task; empty while the hub is away. */
+  /** The resources of the hub, such as the files of a task; empty while the hub is unreachable. */
   resources(): Resources {
     return {
       families: [],
@@ -180,13 +183,13 @@ class HubLink {
   }
 }
 
-/** Whether a tool waits by itself, for as long as its caller says. */
+/** Whether a tool itself waits, for as long as its caller says. */
 const waits = ({ properties }: Tool['schema']) => typeof properties === 'object' && 'timeout' in (properties ?? {})
 
 /** The hub answered, and its tool refused the call. */
 class ToolRefused extends Error {}
 
-/** Whether an error is the hub's answer in the protocol, as for a wrong argument, and not a broken connection. */
+/** Whether an error is an answer of the hub, for example about a wrong argument, and not a broken connection. */
 async function isAnswer(error: unknown): Promise<boolean> {
   const { ProtocolError } = await import('@modelcontextprotocol/client')
   return error instanceof ProtocolError

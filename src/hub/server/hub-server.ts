@@ -57,12 +57,12 @@ type OpenHub = {
   clock: Clock
   /** The address book that this hub shares with the other hubs of its ledger. */
   book?: HubBook
-  /** Says which machines can be asked to merge, once the hub knows them. */
+  /** Provides the machines that can be asked to merge, once the hub knows them. */
   useMachines(all: MachinesAtWork): void
   close(): Promise<void>
 }
 
-/** Tells a model what its tools are for; they are those of its key's role. */
+/** Tells a model what its tools are for; which tools it has depends on the role of its key. */
 function instructionsFor({ name, role }: HubCaller): string {
   if (role === 'observer') return `The hub of termaite. Your key (${name}) reads tasks and agents and changes nothing.`
   const delegates =
@@ -77,15 +77,15 @@ type OpenWishes = {
   place: LedgerPlace
   caps?: SpendingCaps
   told?(changes: readonly HubChange[]): void
-  /** How long the acts of clients are kept. */
+  /** For how many days the acts of clients are kept. */
   auditDays?: number
-  /** How long finished tasks are kept after they were last touched; without it, for good. */
+  /** How long finished tasks are kept after they were last touched; if missing, forever. */
   keepFinishedMs?: number
   /** How many changes are kept for followers that fall behind. */
   keepChanges?: number
 }
 
-/** A running hub over its ledger, until it is closed. */
+/** A running hub with its ledger, until it is closed. */
 async function openHub(io: Io, home: string, { place, caps, told, ...wish }: OpenWishes): Promise<OpenHub> {
   const [
     { Hub },
@@ -111,13 +111,13 @@ async function openHub(io: Io, home: string, { place, caps, told, ...wish }: Ope
   ])
   const [{ machineMerger }, { fleetMerger }, { WorkBundles }, { tryOf }] = merging
   const ledger = await openLedger(io, home, place, wish.keepChanges)
-  // Keys, invitations, sign-ins and acts have the times of the ledger, like tasks: the clocks of hubs that share it differ.
+  // Keys, invitations, sign-ins and acts use the time of the ledger, like tasks, because the clocks of hubs that share it differ.
   const { clock } = ledger
   const keys = new HubKeys({ book: ledger.keys, own: ownHubKey(io, home), clock, invites: ledger.invites })
   const invites = new Invites({ book: ledger.invites, keys, clock })
   const signIns = new SignIns({ book: ledger.signIns, clock })
   const changes = new ChangeFeed(ledger)
-  // Another hub may have made a change.
+  // Another hub may have made the change.
   const quiet = ledger.listen(() => changes.notify())
   const tell = (words: string) => say(io, `termaite: ${words}`)
   const published = (made: readonly HubChange[]) => {
@@ -214,7 +214,7 @@ async function hubParts(
       unlisted: lackedTools(hub, io.clock, caller).map(guarded(caller)),
       resources: attachmentResources(hub, caller),
     })()
-  // A client that hangs up cancels its wait, so that no task is given to a connection that is gone.
+  // If a client hangs up, its wait is cancelled, so that no task is given to a closed connection.
   const manner = { ownerOf: ({ id }: HubCaller) => id, hangUpCancels: true }
   const { allowPrompts = false, innerUrl } = at
   const machines = await hubMachines(io, defined({ allowPrompts, innerUrl, book }))
@@ -248,7 +248,7 @@ const person = { id: 'own', name: 'user', role: 'admin' } as const
 
 type HubAddressOptions = WishedAddress & {
   qr?: QrWish
-  /** Whether prompts can be sent to projects from the page. */
+  /** Whether people may send prompts to projects from the page. */
   allowPrompts?: boolean
   /** The address at which the other hubs of the same ledger reach this one. */
   innerUrl?: string
@@ -290,10 +290,10 @@ export async function serveUntilEnded(io: Io, home: string, wish: HubAddressOpti
   }
 }
 
-/** `address`: the address of the page for browsers, known once the hub listens. */
+/** `address`: the address of the page for browsers, which is known once the hub listens. */
 type ServedAt = ServedAddress & Pick<HubAddressOptions, 'qr' | 'allowPrompts' | 'innerUrl'> & { address?: string }
 
-/** Opens the notifiers of the settings for the events of the hub; undefined if the settings name none. */
+/** Opens the notifiers in the settings for the events of the hub; undefined if the settings have none. */
 async function noticesOf(
   io: Io,
   home: string,
@@ -337,7 +337,7 @@ async function serve(io: Io, home: string, open: OpenHub, at: ServedAt): Promise
   print(io, shown)
   const tell = (words: string) => say(io, wordWrapped(words, io.err.columns))
   tell(
-    `MCP: ${page ?? local}/mcp · a key for each client: termaite hub keys add <name> · Ctrl+C ends the hub, and nothing is lost.`,
+    `MCP: ${page ?? local}/mcp · a key for each client: termaite hub keys add <name> · Ctrl+C stops the hub, and nothing is lost.`,
   )
   // A secret in a log would outlive its use, so the link is only shown on a terminal.
   if (io.err.isTTY) {

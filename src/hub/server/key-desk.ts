@@ -19,37 +19,37 @@ import { auditIn, hubPlace, keyFileVariable, namedHub } from '../client/hub-addr
 import { ledgerPlace, openPlace } from './open-ledger.ts'
 import { faultOf, HubClient } from '../client/hub-client.ts'
 
-/** The keys of a hub, invitations for agent machines, and the removal of its finished tasks, for a person who may change them. */
+/** The parts of a hub that its owner may change: its keys, the invitations for agent machines, and the removal of finished tasks. */
 type OwnerDesk = Pick<
   OperatorClient,
   'keys' | 'addKey' | 'rotateKey' | 'revokeKey' | 'invites' | 'invite' | 'prunable' | 'prune'
 >
 
-/** How long another command may have the ledger open before we say that a hub has it. */
+/** How long to wait for another command to close the ledger, before we say that a hub has it open. */
 const patienceMs = 5_000
 const napMs = 50
 
-/** The person at this machine, whose files the ledger and the key are. */
+/** The person at this machine, to whom the ledger and the key file belong. */
 const person = { id: 'own', name: 'user', role: 'admin' } as const
 
 /**
- * Runs `work` with the keys of the running hub. If no hub runs, and no other hub was named, uses those in this machine's own ledger, so
- * that keys can be made before the hub is started.
+ * Runs `work` with the keys of the running hub. If no hub runs and none was named, uses the keys in this machine's own ledger, so that
+ * keys can be made before the hub is started.
  */
 export async function withKeys<T>(io: Io, work: (desk: OwnerDesk) => Promise<T>, server?: string): Promise<T> {
   const { home } = placeOf(io)
   const settings = await readSettings({ home }, { env: io.env })
-  // An agent's programs, and a client with a key in its environment, reach a hub or nothing.
+  // An agent's programs, and a client with a key in its environment, may only use a hub, never the ledger file.
   const hasKey = io.env[keyFileVariable] !== undefined || io.env.TERMAITE_HUB_KEY !== undefined
   const mayOpen = !hasKey && namedHub(io, settings, server) === undefined
   for (const late = io.clock.elapsed() + patienceMs; ;) {
-    // A hub that has just started may not have published its address yet.
+    // A hub that has just started may not have written its address to the file yet.
     const hub = new HubClient(hubPlace(io, settings, server))
     try {
       await hub.me()
       return await work(hub.operators)
     } catch (error) {
-      // A hub at the usual address that does not know our key runs on another home.
+      // A hub at the usual address that does not know our key belongs to another home.
       const isOurs = !(error instanceof HubAway || (error instanceof HubRefused && error.status === 401))
       if (!mayOpen || isOurs) throw faultOf(hub, error)
     }

@@ -16,7 +16,7 @@ import { copyEnding, removeCopy } from '../ledgers/sqlite/ledger-copy.ts'
 import { version } from '../../base/version.ts'
 import { ledgerWords, openPlace } from './open-ledger.ts'
 
-/** The warning that the disk of a ledger in a file is nearly full; undefined if it has room. `free` returns the bytes that are free. */
+/** The warning that the disk of a ledger in a file is nearly full; undefined if there is room. `free` returns the free bytes. */
 export function diskWarning(place: LedgerPlace, free = freeBytes): string | undefined {
   const bytes = 'path' in place && existsSync(place.path) ? free(place.path) : undefined
   return bytes !== undefined && bytes < littleDisk ? fullDiskWords(bytes) : undefined
@@ -42,12 +42,12 @@ export async function ledgerStatus(io: Io, place: LedgerPlace): Promise<LedgerSt
     if (!(error instanceof LedgerTaken)) throw error
     const counted = await countedCopy(io, path).catch((fault: unknown) => messageOf(fault))
     if (typeof counted !== 'string') return defined({ ...base, bytes, free, ...counted, problems: full })
-    const problems = [`A hub has the ledger open, and does not say what is in it: ${counted}`]
+    const problems = [`A hub has the ledger open, and does not say what it contains: ${counted}`]
     return defined({ ...base, bytes, free, problems: [...problems, ...full] })
   }
 }
 
-/** The size of a ledger with its log, which has almost everything while a hub runs. */
+/** The size of a ledger with its write-ahead log, which contains almost everything while a hub runs. */
 function bytesOf(path: string): number {
   const sizes = besideDatabase.map((ending) => statSync(`${path}${ending}`, { throwIfNoEntry: false })?.size ?? 0)
   return sizes.reduce((sum, size) => sum + size, 0)
@@ -82,7 +82,7 @@ type Migrated = { from: number; to: number; made: string[] }
 /** Brings the tables of a ledger to the newest version. */
 export async function migrateLedger(io: Io, place: LedgerPlace): Promise<Migrated> {
   if ('path' in place) {
-    // A ledger in a file is brought up to date whenever it is opened.
+    // A ledger in a file is always brought up to date when it is opened.
     await (await exclusively(place, () => openPlace(io, place))).close()
     return { from: 0, to: 0, made: [] }
   }
@@ -144,7 +144,7 @@ async function copiedArchive(io: Io, path: string): Promise<LedgerArchive> {
 async function ownCopy(io: Io, path: string): Promise<string> {
   const { withHub } = await import('../client/hub-client.ts')
   const copy = await withHub(io, (hub) => hub.operators.copyLedger())
-  // A hub with another ledger may answer at the usual address.
+  // A hub with another ledger may be running at the usual address.
   if (!copy.startsWith(`${path}${copyEnding}`))
     throw new UsageError(`the hub that answers has a ledger other than ${path}. Stop the hub of ${path} first.`, 1)
   return copy
@@ -169,7 +169,7 @@ export async function backUpLedger(io: Io, place: LedgerPlace, named: string): P
   }
 }
 
-/** Asks before a ledger that is not empty is replaced; `agree` gets the question. */
+/** Restores a ledger. `agree` is asked before a ledger that is not empty is replaced. */
 export async function restoreLedger(
   io: Io,
   place: LedgerPlace,
@@ -183,13 +183,13 @@ export async function restoreLedger(
     const isEmpty = await archive.isEmpty()
     if (!isEmpty && !replace)
       throw new UsageError(
-        `hub restore: ${ledgerWords(place)} is not empty. To put the backup in the place of everything in it, add --replace.`,
+        `hub restore: ${ledgerWords(place)} is not empty. To replace everything in it with the backup, add --replace.`,
         1,
       )
     const what = `${rowWords(rows)}, from ${head.made.slice(0, 16).replace('T', ' ')} UTC`
     const question = isEmpty
       ? `Restore ${what} into ${ledgerWords(place)}?`
-      : `Replace everything in ${ledgerWords(place)} by ${what}?`
+      : `Replace everything in ${ledgerWords(place)} with ${what}?`
     if (!(await agree(question))) return undefined
     return await archive.take(archiveRows(file), { replace: !isEmpty })
   } finally {
@@ -197,11 +197,11 @@ export async function restoreLedger(
   }
 }
 
-/** Takes the rows of a ledger in a file over into a database. Rows that are there already stay as they are. */
+/** Copies the rows of a ledger in a file into a database. Existing rows stay as they are. */
 export async function importLedger(io: Io, place: LedgerPlace, named: string): Promise<TakenOver> {
   if ('path' in place)
     throw new UsageError(
-      'hub import takes a ledger in a file over into PostgreSQL. Name the database: --ledger postgres://…, or hub.ledger in the settings.',
+      'hub import copies a ledger in a file into PostgreSQL. Name the database: --ledger postgres://…, or hub.ledger in the settings.',
     )
   const path = resolve(io.cwd, named)
   if (!existsSync(path)) throw new UsageError(`hub import: there is no file ${path}.`, 1)
@@ -233,7 +233,7 @@ const nouns: Readonly<Record<ArchiveKind, readonly [one: string, many: string]>>
   text: ['long text', 'long texts'],
 }
 
-/** Counts of rows as words: "2 tasks, 3 notes and 1 key". */
+/** Formats counts of rows: "2 tasks, 3 notes and 1 key". */
 export function rowWords(counts: ArchiveCounts): string {
   const words = archiveKinds.flatMap((kind) => {
     const count = counts[kind]

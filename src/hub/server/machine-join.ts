@@ -17,20 +17,20 @@ import { AgentUnits, runProgram } from './agent-unit.ts'
 import { isOwnHub } from '../client/hub-address.ts'
 import { faultOf, HubClient } from '../client/hub-client.ts'
 
-/** `code` asks the person if the command line has no code; `options` are those of `termaite agent`. */
+/** `code` asks the person for the code if the command line has none; `options` are options of `termaite agent`. */
 type JoinWish = { url: string; code(): Promise<string>; options: readonly string[]; service: boolean }
 
-/** A machine's note of a hub that it has joined. The key is in a file beside it. */
+/** A machine's record of a hub that it has joined. The key is in a file next to it. */
 type Joined = { url: string; name: string }
 
-/** Clocks that differ by more than this make keys, certificates and times on the page wrong. */
+/** If the clocks differ by more than this, the expiry of keys and certificates and the times on the page are wrong. */
 const mostSkewMs = 60_000
 
 const joinedIn = (home: string) => join(home, 'joined')
 
 /**
- * The address of a hub in one form. Anybody on the way could read a code that is sent as plain text, so only this machine itself gets one
- * in that way.
+ * The normal form of a hub's address. Anybody on the way could read a code that is sent as plain text, so plain HTTP is only allowed to
+ * this machine itself.
  */
 export function hubAddressOf(typed: string): string {
   const url = URL.parse(typed)
@@ -44,8 +44,8 @@ export function hubAddressOf(typed: string): string {
 }
 
 /**
- * Joins this machine to a hub as an agent machine: the code becomes a key of its own, whose secret is made here and sent to nobody,
- * and the agent is started. It can be repeated: a machine that has joined needs no code any more.
+ * Joins this machine to a hub as an agent machine: the code is exchanged for a key, whose secret is made here and sent to nobody, and the
+ * agent is started. The command can be repeated: a machine that has joined needs no further code.
  */
 export async function joinHub(io: Io, { url, code, options, service }: JoinWish): Promise<void> {
   const home = homeOf(io.env)
@@ -70,7 +70,7 @@ export async function joinHub(io: Io, { url, code, options, service }: JoinWish)
   say(io, [`The agent runs, and starts with this machine (${units.fileOf(name)}).`, ...words].join('\n'))
 }
 
-/** The name under which the hub knows the stored key; undefined if there is no key yet, or the hub does not know it. */
+/** The name under which the hub knows the stored key; undefined if no key is stored, or if the hub does not know it. */
 async function knownName(io: Io, url: string, keyFile: string): Promise<string | undefined> {
   const key = readKey(keyFile)
   if (key === undefined) return undefined
@@ -88,7 +88,7 @@ async function knownName(io: Io, url: string, keyFile: string): Promise<string |
   }
 }
 
-/** Exchanges a code for a key. The secret is on the disk before the hub hears its hash, so that no answer that is lost costs the code. */
+/** Exchanges a code for a key. The secret is on the disk before the hub gets its hash, so that a lost answer does not waste the code. */
 async function exchange(io: Io, url: string, keyFile: string, code: () => Promise<string>): Promise<string> {
   const typed = await code()
   const secret = readKey(keyFile) ?? newSecret()
@@ -107,13 +107,13 @@ async function exchange(io: Io, url: string, keyFile: string, code: () => Promis
     return joined.name
   } catch (error) {
     if (!(error instanceof HubRefused)) throw faultOf(hub, error)
-    // The hub has taken no key, so that this one is of no use.
+    // The hub did not accept the key, so the file is useless.
     rmSync(keyFile, { force: true })
     throw new UsageError(`agent join: ${error.message}`, 1)
   }
 }
 
-/** Where the program is found once this command is over: npx runs it from a folder that npx cleans up. */
+/** The lasting place of the program: npx runs it from a folder that npx cleans up later. */
 async function stableProgram(io: Io, home: string): Promise<Program> {
   const program = thisProgram()
   if (!program.some((word) => word.includes('/_npx/'))) return program
@@ -130,7 +130,7 @@ async function stableProgram(io: Io, home: string): Promise<Program> {
   )
 }
 
-/** Makes the agent plan a dry run, so that a missing CLI or login is reported here and not in a log. */
+/** Has the agent plan a dry run, so that a missing CLI or login is reported here and not in a log. */
 async function checkAgent(io: Io, [word, ...rest]: Program, args: readonly string[]): Promise<void> {
   const { code, said } = await runProgram(io, word, [...rest, ...args, '--dry-run'])
   if (code !== 0)

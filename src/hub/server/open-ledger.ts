@@ -8,7 +8,7 @@ import { say, UsageError, voiceOf } from '../../core/io.ts'
 import { fileHubLedger, LedgerTaken } from '../ledgers/sqlite/hub-ledger.ts'
 import { ledgerIn } from '../client/hub-address.ts'
 
-/** The storage of a hub's tasks: a file of this home, or a database that several hubs may share. */
+/** Where a hub stores its tasks: in a file of this home, or in a database that several hubs may share. */
 export type LedgerPlace = { path: string } | { address: PostgresAddress }
 
 /** The parts of the settings that name the ledger. */
@@ -30,7 +30,7 @@ export async function ledgerPlace(
       `${from}: allowed is the address of a PostgreSQL database, as in postgres://termaite@db.example/termaite. Leave it out to keep tasks in a file of this machine.`,
     )
   try {
-    // Options and settings are seen by others: in the list of processes, the shell's history and copies of files.
+    // Options and settings can be seen by others: in the list of processes, the shell's history and copies of files.
     const mayHavePassword = from === 'TERMAITE_LEDGER'
     return { address: postgresAddress(text, defined({ env, mayHavePassword, passwordFile: hub.ledgerPasswordFile })) }
   } catch (error) {
@@ -39,7 +39,7 @@ export async function ledgerPlace(
   }
 }
 
-/** The words for a ledger on a screen. They hold no password. */
+/** The name of a ledger on a screen, without a password. */
 export const ledgerWords = (place: LedgerPlace) => ('path' in place ? place.path : place.address.shown)
 
 /** Opens a ledger. Throws `LedgerTaken` if it is a file that another process has open. */
@@ -53,7 +53,7 @@ export async function openPlace(
   return postgresLedger(place.address, { clock: io.clock, mostChanges })
 }
 
-/** How long a hub that starts waits for its database, which may start at the same time. */
+/** How long a starting hub waits for its database, which may be starting too. */
 const startMs = 60_000
 const napMs = 1_000
 

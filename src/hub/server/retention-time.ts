@@ -1,10 +1,10 @@
 import { durationMs } from '../../base/time/duration.ts'
 import { UsageError } from '../../core/io.ts'
 
-/** Finished tasks are kept for at least this long, so that nobody loses a result that was not read yet. */
+/** Finished tasks are kept for at least this long, so that no result is removed before it was read. */
 const leastKeptMs = 3_600_000
 
-/** Reads how long finished tasks are kept; `from` names the option or the setting. */
+/** Parses how long finished tasks are kept; `from` names the option or the setting. */
 export function retentionTime(from: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const ms = durationMs(text) ?? 0

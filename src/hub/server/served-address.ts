@@ -10,7 +10,7 @@ import { TlsFiles } from '../../wire/http/tls-files.ts'
 import { proxyHeader } from '../http/access/sso-access.ts'
 import { isLoopback, readKey } from '../client/server-access.ts'
 
-/** The address that the person wants the hub to have, by the options of the command. */
+/** The address that the person wants for the hub, from the options of the command. */
 export type WishedAddress = {
   host: string
   port: number
@@ -28,7 +28,7 @@ export type ServedAddress = FrontOptions & {
   metricsFrom?: AddressRanges
 }
 
-/** Combines the options and the settings; throws if the hub would show keys to the network, or trust anybody. */
+/** Combines the options and the settings; throws if the hub would show keys to the network, or trust everybody. */
 export function servedAddress(wish: WishedAddress, { hub }: Pick<Settings, 'hub'>): ServedAddress {
   const { host, port } = wish
   const url = wish.publicUrl ?? hub.publicUrl
@@ -47,7 +47,7 @@ export function servedAddress(wish: WishedAddress, { hub }: Pick<Settings, 'hub'
   return defined({ host, port, publicOrigin, proxies, tls, metricsFrom, sso: ssoOf(hub.sso, proxies) })
 }
 
-/** The origin of the proxy in front of the hub. The page is at its root, because its files and its cookie are. */
+/** The origin of the proxy in front of the hub. The address must have no path, because the page and its cookie need the root. */
 function publicOriginOf(url: string): string {
   const parsed = URL.parse(url)
   const { protocol, username, password, pathname, search, hash, origin } = parsed ?? {}
@@ -86,7 +86,7 @@ function ranges(name: string, read: () => AddressRanges): AddressRanges {
   }
 }
 
-/** Headers that have a meaning of their own, or that any client sends. */
+/** Headers that already have another meaning, or that any client sends. */
 const takenHeaders =
   /^(?:authorization|cookie|host|origin|content-.*|x-termaite-.*|x-forwarded-(?:for|proto|host|port)|forwarded|user-agent)$/i
 
@@ -95,7 +95,7 @@ function ssoOf(rules: Settings['hub']['sso'], proxies: AddressRanges | undefined
   const from = rules.from ? ranges('hub.sso.from', () => new AddressRanges(rules.from!)) : proxies
   if (!from)
     throw new UsageError(
-      'hub.sso: no address is named from which the header is believed. Start the hub with --behind-proxy, or set hub.sso.from.',
+      'hub.sso: it is not clear from which addresses the header is believed. Start the hub with --behind-proxy, or set hub.sso.from.',
     )
   for (const header of [rules.header, rules.roleHeader ?? rules.header])
     if (!/^[A-Za-z0-9-]{1,64}$/.test(header) || takenHeaders.test(header))
@@ -120,14 +120,14 @@ function secretIn(file: string): string {
   return secret
 }
 
-/** The addresses by which programs of this machine can reach it. */
+/** The addresses at which programs on this machine can reach the hub. */
 const ownAddresses = () => [
   '127.0.0.1',
   '::1',
   ...Object.values(networkInterfaces()).flatMap((all) => all?.map(({ address }) => address) ?? []),
 ]
 
-/** The address that people and clients elsewhere use, and the one that programs of this machine use. */
+/** The address for people and clients elsewhere, and the address for programs on this machine. */
 export function addressesOf(
   { publicOrigin, tls, host }: ServedAddress,
   listening: { port: number; localUrl: string },

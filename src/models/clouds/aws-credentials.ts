@@ -9,7 +9,7 @@ import { messageOf } from '../../base/error-message.ts'
 import { defined } from '../../base/defined.ts'
 import { ExpiringLogin, sharedLogin } from './expiring-login.ts'
 
-/** AWS keys that were found, or a way to get them. The words of the login never hold a key. */
+/** AWS keys, or a way to get them. The description of the login never contains a key. */
 export type AwsCredential = {
   login: Login
   get(signal: AbortSignal): Promise<{ value: AwsKeys } | { trouble: Trouble }>
@@ -18,7 +18,7 @@ export type AwsCredential = {
 
 type Profile = Readonly<Record<string, string>>
 
-/** The profile that is used, with its settings from both files of the AWS command line tool; `place` is the file to name. */
+/** The profile to use, with its settings from both files of the AWS command line tool; `place` is the file to name in messages. */
 type AwsFiles = { name: string; profile: Profile | undefined; place: string }
 
 /** Reads the profile that `AWS_PROFILE` names, else the one called "default". */
@@ -40,20 +40,20 @@ async function sectionsIn(file: string): Promise<Record<string, Profile>> {
   for (const line of text.split(/\r?\n/)) {
     const head = /^\s*\[\s*(.*?)\s*\]/.exec(line)
     if (head) section = found[head[1]!.replace(/\s+/g, ' ')] ??= {}
-    // Lines that begin with white space belong to the setting above, such as those of "s3 =".
+    // Lines that begin with white space belong to the previous setting, for example below "s3 =".
     const pair = /^([\w.-]+)\s*=\s*(.*?)\s*$/.exec(line)
     if (pair && section) section[pair[1]!.toLowerCase()] = pair[2]!.replace(/\s[#;].*$/, '')
   }
   return found
 }
 
-/** The region in the environment or in the profile; the address of every request contains it. */
+/** The region from the environment or from the profile; the address of every request contains it. */
 export const awsRegion = ({ env }: Pick<CloudWorld, 'env'>, { profile }: AwsFiles): string | undefined =>
   env.AWS_REGION || env.AWS_DEFAULT_REGION || profile?.region
 
 /**
- * Finds AWS keys where AWS's own tools look for them, in their order: the environment, the profile in `~/.aws`, the container.
- * The machine itself is asked only if the environment says that it may be. `none` says what to do without keys.
+ * Searches for AWS keys in the same places and the same order as AWS's own tools: the environment, the profile in `~/.aws`, the
+ * container. The machine itself is only asked if the environment allows that. `none` says what to do without keys.
  */
 export async function awsCredential(world: CloudWorld, files: AwsFiles): Promise<AwsCredential | { none: string }> {
   const { env } = world
@@ -131,7 +131,7 @@ function fixedCredential(keys: AwsKeys, { learn }: CloudWorld, login: Login): Aw
   return { login, get: async () => ({ value: keys }) }
 }
 
-/** The id of a key is not a secret: AWS writes it into its logs. */
+/** The id of a key is not a secret: AWS writes it to its logs. */
 function learnSecrets({ secret, session }: AwsKeys, learn: CloudWorld['learn']): void {
   learn?.('AWS', secret)
   if (session) learn?.('AWS', session)
@@ -161,7 +161,7 @@ function fetchedCredential(
   }
 }
 
-/** Runs the program that the person's own AWS settings name, which prints keys as JSON. */
+/** Runs the program from the person's own AWS settings, which prints keys as JSON. */
 async function fromProgram(
   command: string,
   name: string,
@@ -169,7 +169,7 @@ async function fromProgram(
   signal: AbortSignal,
 ): Promise<Fetched<AwsKeys>> {
   const ran = await collect('/bin/sh', ['-c', command], { cwd: home || '/', env, signal })
-  // The output of the program is not quoted: it may be a key.
+  // The output of the program is not quoted, because it may be a key.
   const failed = (why: string) =>
     trouble(
       `The credential_process of the AWS profile ${name} ${why}. Run the command yourself to see why; it is in ~/.aws/config.`,
@@ -187,7 +187,7 @@ async function fromProgram(
   }
 }
 
-/** Keys as programs, containers and machines hand them out. */
+/** Keys in the form in which programs, containers and machines provide them. */
 function keysIn(said: any): Fetched<AwsKeys> | undefined {
   const { AccessKeyId: id, SecretAccessKey: secret, SessionToken, Token, Expiration } = said ?? {}
   if (typeof id !== 'string' || typeof secret !== 'string') return undefined
@@ -200,7 +200,7 @@ function keysIn(said: any): Fetched<AwsKeys> | undefined {
 
 const trouble = (message: string): { trouble: Trouble } => ({ trouble: { failure: { kind: 'auth', message } } })
 
-/** Containers may have their keys on these machines without encryption: ECS's and EKS's own addresses, and loopback. */
+/** From these addresses containers may get their keys without encryption: ECS's and EKS's own addresses, and loopback. */
 const containerHosts = new Set(['169.254.170.2', '169.254.170.23', '[fd00:ec2::23]', 'localhost', '127.0.0.1', '[::1]'])
 
 function containerAddress(env: CloudWorld['env']): string | undefined {
@@ -227,12 +227,15 @@ function readKeys(status: number, body: string, who: string): Fetched<AwsKeys> {
     const found = status === 200 ? keysIn(JSON.parse(body)) : undefined
     if (found) return found
   } catch {
-    // The answer is not quoted: it may be a key.
+    // The answer is not quoted, because it may be a key.
   }
   return trouble(`${who} has no AWS keys for termaite (status ${status}). Give it a role that may call Amazon Bedrock.`)
 }
 
-/** A machine of AWS is asked only if the environment says so: elsewhere the question would take seconds and find nobody. */
+/**
+ * A machine is only asked for keys if the environment says that it belongs to AWS: elsewhere the request would take seconds and reach
+ * nobody.
+ */
 function machineAddress(env: CloudWorld['env']): string | undefined {
   if (env.AWS_EC2_METADATA_DISABLED?.toLowerCase() === 'true') return undefined
   if (env.AWS_EC2_METADATA_SERVICE_ENDPOINT) return env.AWS_EC2_METADATA_SERVICE_ENDPOINT.replace(/\/+$/, '')

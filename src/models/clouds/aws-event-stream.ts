@@ -7,7 +7,7 @@ type AwsMessage = { headers: Record<string, string>; payload: Buffer }
 const preludeBytes = 12
 /** The prelude and the checksum at the end. */
 const frameBytes = 16
-/** AWS sends no message that is longer. */
+/** The longest message that AWS sends. */
 const mostBytes = 24 * 1024 * 1024
 
 /** Thrown if the bytes of an event stream are damaged; the connection then counts as cut. */
@@ -53,12 +53,12 @@ function message(bytes: Buffer): AwsMessage {
   return { headers: headersIn(bytes.subarray(preludeBytes, body)), payload: bytes.subarray(body, end) }
 }
 
-/** The bytes of each type of value, by its number: true, false, byte, short, int and long; a moment (8) and a UUID (9). */
+/** The number of bytes of each type of value, by its number: true, false, byte, short, int and long; a timestamp (8) and a UUID (9). */
 const widths: Record<number, number> = { 0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16 }
 const textType = 7
 const bytesType = 6
 
-/** Reads the headers with text; those of other types are passed over, because no answer of a model depends on one. */
+/** Reads the text headers; headers of other types are skipped, because no answer of a model depends on them. */
 function headersIn(bytes: Buffer): Record<string, string> {
   const found: Record<string, string> = {}
   for (let at = 0; at < bytes.length;) {

@@ -46,7 +46,7 @@ const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
 export const encodePart = (text: string) =>
   encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
 
-/** The path as it is signed: every part is encoded once more than it was sent. */
+/** The path in the form that is signed: every part is encoded once more than in the request. */
 const canonicalPath = (path: string) => path.split('/').map(encodePart).join('/')
 
 function canonicalQuery(query: URLSearchParams): string {

@@ -4,14 +4,14 @@ import { readFile } from 'node:fs/promises'
 import { missing, authFailure } from './cloud.ts'
 import { ExpiringLogin, sharedLogin, tokenIn } from './expiring-login.ts'
 
-/** How a request says who sends it. */
+/** How a request authenticates. */
 type Access = {
   login: Login
   headers(signal: AbortSignal): Promise<Record<string, string> | { trouble: Trouble }>
   forget?(): boolean
 }
 
-/** Azure OpenAI and Microsoft Foundry, by their `v1` addresses: the model of a request is the name of a deployment. */
+/** Azure OpenAI and Microsoft Foundry, through their `v1` addresses: the model of a request is the name of a deployment. */
 export const azure: Cloud = {
   async open(_model, wire, world) {
     const resource = resourceOf(world)
@@ -39,7 +39,7 @@ export const azure: Cloud = {
   },
 }
 
-/** The address of the person's resource, without the part that its APIs have in common. */
+/** The address of the person's resource, without the part that all its APIs share. */
 function resourceOf({ baseURL, env }: CloudWorld): string | undefined {
   const named = baseURL ?? (env.AZURE_OPENAI_ENDPOINT || env.AZURE_OPENAI_BASE_URL)
   if (named) return named.replace(/\/+$/, '').replace(/\/(openai|anthropic)(\/v1)?$/, '')
@@ -47,7 +47,7 @@ function resourceOf({ baseURL, env }: CloudWorld): string | undefined {
   return name ? `https://${name}.openai.azure.com` : undefined
 }
 
-/** Finds the key of the resource, else a token of Entra ID, else an application that is given one. */
+/** Finds the key of the resource, otherwise a token of Entra ID, otherwise an application that can get a token. */
 function accessOf(world: CloudWorld): Access | { none: string } {
   const { env, key, learn } = world
   if (key)
@@ -76,7 +76,7 @@ function accessOf(world: CloudWorld): Access | { none: string } {
   )
 }
 
-/** An application of Entra ID, which proves itself with its secret, or with the token that its platform writes into a file. */
+/** An application of Entra ID, which authenticates with its secret, or with the token that its platform writes to a file. */
 function fromApplication({ env, clock, fetch, learn }: CloudWorld): Access | undefined {
   const {
     AZURE_TENANT_ID: tenant,

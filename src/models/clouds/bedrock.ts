@@ -6,7 +6,7 @@ import { awsSigned, encodePart } from './aws-signature.ts'
 import { awsMessages } from './aws-event-stream.ts'
 import { anthropicBody, missing, authFailure } from './cloud.ts'
 
-/** The account that a request to AWS is made for: the region, the login, and a way to sign. */
+/** The account for requests to AWS: the region, the login, and a function that signs. */
 type Account = { region: string; login: Login; sign: Sign; forget?(): boolean }
 type Sign = (
   method: string,
@@ -15,8 +15,8 @@ type Sign = (
 ) => Promise<WireRequest | { trouble: Trouble }>
 
 /**
- * Amazon Bedrock. Models of Anthropic are called in Anthropic's format (InvokeModelWithResponseStream), those of OpenAI and the open
- * ones through the addresses that speak OpenAI's formats.
+ * Amazon Bedrock. Models of Anthropic are called in Anthropic's format (InvokeModelWithResponseStream), those of OpenAI and the open ones
+ * through addresses that use OpenAI's formats.
  */
 export const bedrock: Cloud = {
   async open(model, wire, world) {
@@ -58,7 +58,7 @@ export const bedrock: Cloud = {
       (world.baseURL ?? (world.env.AWS_ENDPOINT_URL_BEDROCK || world.env.AWS_ENDPOINT_URL)) ||
       `https://bedrock.${region}.${domainOf(region)}`
     const ids: string[] = []
-    // Newer models are called by the id of an inference profile, older ones by their own.
+    // Newer models are called by the id of an inference profile, older ones by their own id.
     for (const path of [
       'inference-profiles?maxResults=1000',
       'foundation-models?byInferenceType=ON_DEMAND&byOutputModality=TEXT',
@@ -80,7 +80,7 @@ const domainOf = (region: string) => (region.startsWith('cn-') ? 'amazonaws.com.
 
 const withoutLogin = ({ authorization: _key, ...headers }: Record<string, string>) => headers
 
-/** Finds the region and the credential: an API key of Bedrock if there is one, else the keys of an AWS account. */
+/** Finds the region and the credential: an API key of Bedrock if there is one, otherwise the keys of an AWS account. */
 async function accountOf(world: CloudWorld, model: string): Promise<Account | ReturnType<typeof missing>> {
   const files = await awsFiles(world)
   const region = /^arn:[\w-]+:bedrock:([\w-]+):/.exec(model)?.[1] ?? awsRegion(world, files)
@@ -129,7 +129,7 @@ const statuses: Record<string, number> = {
   serviceUnavailableException: 503,
 }
 
-/** Yields the events of the model from AWS's messages, each of which holds one in base64. */
+/** Yields the events of the model from AWS's messages, each of which contains one in base64. */
 async function* invocationData(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string | { trouble: Trouble }> {
   for await (const { headers, payload } of awsMessages(chunks)) {
     const said = parsePayload(payload)

@@ -5,21 +5,21 @@ import type { WireName } from '../provider.ts'
 import type { Send } from '../http/http-client.ts'
 import type { Carriage, Listed, Login, Trouble } from '../http/wire-format.ts'
 
-/** The person's surroundings in which a cloud looks for its credential and its place. */
+/** The person's environment in which a cloud looks for its credential and its address. */
 export type CloudWorld = {
   env: Env
   /** The person's home folder. */
   home: string
   clock: Clock
   fetch: Send
-  /** The key from the environment or the key store, if one is there, and the description of where it was found. */
+  /** The key from the environment or the key store, if there is one, and the description of its source. */
   key?: { value: string; place: string }
   baseURL?: string
-  /** Learns every secret that is used, so that it is masked wherever text leaves. */
+  /** Gets every secret that is used, so that it is masked in all text that leaves. */
   learn?(name: string, secret: string): void
 }
 
-/** A company's cloud: what it needs to be used from here. */
+/** A company's cloud: everything that is needed to use it from here. */
 export type Cloud = {
   /** Finds the address and the credential for a model. No request is sent before the first `pack`. */
   open(model: string, wire: WireName, world: CloudWorld): Promise<Carriage | { failure: Failure }>
@@ -31,8 +31,8 @@ export const missing = (message: string): { failure: Failure } => ({ failure: { 
 export const authFailure = (message: string): { failure: Failure } => ({ failure: { kind: 'auth', message } })
 
 /**
- * Changes an Anthropic request for a cloud: the version is in the body instead of a header, and the model in the address. The
- * mark for the cache, which Anthropic's own servers move to the end by themselves, is set at the end of the last message.
+ * Changes an Anthropic request for a cloud: the version is in the body instead of a header, and the model in the address. The cache mark,
+ * which Anthropic's own servers move to the end automatically, is set at the end of the last message.
  */
 export function anthropicBody(body: string, version: string, more: object = {}): string {
   const { model: _model, cache_control: mark, system, messages, ...rest } = JSON.parse(body)

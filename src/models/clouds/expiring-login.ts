@@ -7,15 +7,15 @@ type Lasting<T> = { value: T; until?: number }
 
 export type Fetched<T> = Lasting<T> | { trouble: Trouble }
 
-/** A login is replaced this long before it expires, so that none expires while a request is under way. */
+/** A login is replaced this long before it expires, so that none expires during a request. */
 const spareMs = 5 * 60_000
 
-/** How long a server may take to hand out a login. */
+/** How long a server may take to issue a login. */
 const answerMs = 30_000
 
 /**
- * A login that expires and is fetched again: before it has expired, and once for all requests that wait for it. A request that is
- * cancelled stops waiting, and the others still get the login.
+ * A login that expires and is fetched again: before it has expired, and once for all waiting requests. A cancelled request stops waiting,
+ * and the others still get the login.
  */
 export class ExpiringLogin<T> {
   readonly #fetch: (signal: AbortSignal) => Promise<Fetched<T>>
@@ -38,7 +38,7 @@ export class ExpiringLogin<T> {
     return found
   }
 
-  /** Forgets a login that was refused. Returns whether there was one. */
+  /** Drops a login that was refused. Returns whether there was one. */
   forget(): boolean {
     const had = this.#held !== undefined
     this.#held = undefined
@@ -52,7 +52,7 @@ export class ExpiringLogin<T> {
   async #fetched(): Promise<Fetched<T>> {
     const found = await this.#fetch(AbortSignal.timeout(answerMs)).catch((cause: unknown) => ({ trouble: { cause } }))
     if ('trouble' in found) return found
-    // A login that lasts only a few minutes is replaced after half of its time.
+    // A login that is only valid for a few minutes is replaced after half of its time.
     this.#held = { ...found, spare: Math.min(spareMs, this.#left(found) / 2) }
     return found
   }
@@ -66,10 +66,10 @@ function untilCancelled(signal: AbortSignal): Promise<{ trouble: Trouble }> {
   })
 }
 
-/** The logins of this process by the environment that they were found in, so that all models of a cloud share one. */
+/** The logins of this process, by the environment in which they were found, so that all models of a cloud share one. */
 const shared = new WeakMap<object, Map<string, ExpiringLogin<any>>>()
 
-/** Returns the login of that name, which is opened by the first one who asks. The name must tell different credentials apart. */
+/** Returns the login of that name; the first caller opens it. Different credentials must have different names. */
 export function sharedLogin<T>(env: object, name: string, open: () => ExpiringLogin<T>): ExpiringLogin<T> {
   const logins = shared.get(env) ?? new Map<string, ExpiringLogin<any>>()
   shared.set(env, logins)
@@ -80,7 +80,7 @@ export function sharedLogin<T>(env: object, name: string, open: () => ExpiringLo
 
 type Heard = { who: string; now: number; learn: CloudWorld['learn'] }
 
-/** Reads the answer of a server that hands out OAuth tokens. */
+/** Parses the answer of a server that issues OAuth tokens. */
 export function tokenIn(
   { status, headers }: { status: number; headers: Trouble['headers'] },
   body: string,

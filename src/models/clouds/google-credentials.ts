@@ -8,7 +8,7 @@ import { defined } from '../../base/defined.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { ExpiringLogin, sharedLogin, tokenIn } from './expiring-login.ts'
 
-/** A Google login that hands out access tokens. `project` is the one that the login belongs to; `payer` is charged for its requests. */
+/** A Google login that issues access tokens. `project` is the project of the login; `payer` is charged for its requests. */
 type GoogleCredential = {
   login: Login
   project?: string
@@ -24,9 +24,9 @@ const tokenServer = 'https://oauth2.googleapis.com/token'
 const again = 'run `gcloud auth application-default login`'
 
 /**
- * Finds Google's application default credentials where Google's own libraries look for them, in their order: the file that
- * `GOOGLE_APPLICATION_CREDENTIALS` names, the file that gcloud wrote, the machine itself if the environment says that it is one of
- * Google's. `none` says what to do without any.
+ * Searches for Google's application default credentials in the same places and the same order as Google's own libraries: the file that
+ * `GOOGLE_APPLICATION_CREDENTIALS` names, the file that gcloud wrote, and the machine itself if the environment says that it is one of
+ * Google's. `none` says what to do without credentials.
  */
 export async function googleCredential(world: CloudWorld): Promise<GoogleCredential | { none: string }> {
   const { env, home } = world
@@ -107,7 +107,7 @@ const ways = {
 
 type Account = { who: string; key: string; id?: string; server: string }
 
-/** Writes the statement of a service account, signed with its key (RS256), that is exchanged for a token of an hour. */
+/** Creates the statement of a service account, signed with its key (RS256), which is exchanged for a token that is valid for an hour. */
 function assertion({ who, key, id, server }: Account, now: number): string {
   const at = Math.floor(now / 1000)
   const parts = [
@@ -118,7 +118,7 @@ function assertion({ who, key, id, server }: Account, now: number): string {
   return `${said}.${createSign('RSA-SHA256').update(said).sign(key, 'base64url')}`
 }
 
-/** Exchanges a credential for a token. A refusal says which credential it was and what to do. */
+/** Exchanges a credential for a token. A refusal names the credential and says what to do. */
 async function exchangeForToken(
   { login, server, form }: Way,
   { clock, fetch, learn }: CloudWorld,
@@ -137,7 +137,7 @@ async function exchangeForToken(
 
 const authTrouble = (message: string): { trouble: Trouble } => ({ trouble: { failure: { kind: 'auth', message } } })
 
-/** A machine of Google's says so in its environment; elsewhere nobody is asked. */
+/** A machine of Google's has this in its environment; elsewhere no request is sent. */
 function machineAddress(env: CloudWorld['env']): string | undefined {
   const host = env.GCE_METADATA_HOST || env.GCE_METADATA_IP
   if (host) return `http://${host}`

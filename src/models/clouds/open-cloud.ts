@@ -2,7 +2,7 @@ import type { CloudName, Provider } from '../provider.ts'
 import type { Cloud, CloudWorld } from './cloud.ts'
 import { defined } from '../../base/defined.ts'
 
-/** Opens a cloud: each is loaded when a model of it is used. */
+/** Opens a cloud; its code is loaded when one of its models is used. */
 export async function openCloud(name: CloudName): Promise<Cloud> {
   if (name === 'bedrock') return (await import('./bedrock.ts')).bedrock
   if (name === 'vertex') return (await import('./vertex.ts')).vertex
@@ -11,7 +11,7 @@ export async function openCloud(name: CloudName): Promise<Cloud> {
 
 type Surroundings = Omit<CloudWorld, 'home' | 'key'> & { key?: string }
 
-/** The surroundings in which a cloud looks for its login: a key comes with a description of where it was found. */
+/** The environment in which a cloud looks for its login, with the key and the description of its source. */
 export function cloudWorld({ keys }: Provider, { key, ...world }: Surroundings): CloudWorld {
   const { env } = world
   const place = key && [...keys, ...Object.keys(env)].find((name) => env[name]?.trim() === key)

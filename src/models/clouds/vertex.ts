@@ -44,7 +44,7 @@ export const vertex: Cloud = {
   },
 }
 
-/** The address from which each wire makes its own. */
+/** The base address for each wire. */
 const bases = {
   gemini: (root: string) => `${root}/publishers/google`,
   chat: (root: string) => `${root}/endpoints/openapi`,
@@ -52,7 +52,7 @@ const bases = {
 
 function hostOf(location: string): string {
   if (location === 'global') return 'aiplatform.googleapis.com'
-  // "us" and "eu" are regions of many places, with hosts of their own.
+  // "us" and "eu" are regions with many locations, and have their own hosts.
   return /^(us|eu)$/.test(location)
     ? `aiplatform.${location}.rep.googleapis.com`
     : `${location}-aiplatform.googleapis.com`

@@ -7,19 +7,18 @@ import { isKit } from '../answer-parts.ts'
 type Spoken = Extract<ModelMessage, { role: 'assistant' }>
 
 /*
- * An answer whose stream was cut is finished by a second request. What came before the cut was shown already, so that it is
- * neither thrown away nor asked for again. Its thoughts are lost: they may not be sent back without the signature that closes
- * them, and the model thinks again. Its calls are lost too: none was made, and the model calls again.
- *
- * How the model goes on depends on the wire. If a request may end with the beginning of the answer (`Wire.prefills`), the
- * model continues it in the middle of a word, and the two halves are one message from then on. Elsewhere a message after the
- * first half asks for the rest. That message stays in the conversation, so that each request is still a prefix of the next
- * one, and so that the thoughts of the second half are at the beginning of a message, where their provider accepts them.
+ * An answer whose stream was cut is finished by a second request. The part before the cut was already shown, so it is neither discarded
+ * nor requested again. Its thoughts are lost: they may not be sent back without the signature that closes them, and the model thinks
+ * again. Its calls are lost too: none was made, and the model calls again.
+ * How the model continues depends on the wire. If a request may end with the beginning of the answer (`Wire.prefills`), the model
+ * continues in the middle of a word, and the two halves become one message. On other wires, a message after the first half asks for the
+ * rest. That message stays in the conversation, so that each request is still a prefix of the next one, and so that the thoughts of the
+ * second half are at the beginning of a message, where their provider accepts them.
  */
 
 /**
- * The request as it is sent: with the message for this request alone, the beginning of this answer, and earlier answers in the halves in
- * which they came.
+ * The request to send: with the message for this request alone, the beginning of this answer, and earlier answers in their original
+ * halves.
  */
 export function withHalves(request: ModelRequest, to: Target, wire: Wire): ModelRequest {
   const kept = request.messages.flatMap((message) => (message.role === 'assistant' ? halves(message, to) : [message]))
@@ -38,7 +37,7 @@ const cutHalf = (text: string): ModelMessage[] => [half(text), { role: 'user', t
 /** How many characters of the first half are repeated to the model. */
 const quoted = 60
 
-/** The message that asks for the second half. It is made from the first half alone, so that it is the same each time. */
+/** The message that asks for the second half. It depends on the first half alone, so that it is always the same. */
 function goOn(text: string): string {
   const end = text.length > quoted ? `…${text.slice(-quoted)}` : text
   return `[The connection broke off in the middle of your answer. Everything above was received; it ends with ${JSON.stringify(end)}. A tool call that you had begun was not made. Go on with the very next character of your answer, as if nothing had happened: repeat nothing, and do not mention the interruption. If only a tool call was missing, make it now.]`
@@ -55,7 +54,7 @@ function halves(message: Spoken, to: Target): ModelMessage[] {
   return [...cutHalf(message.text.slice(0, chars)), ...halves(rest, to)]
 }
 
-/** Turns the events of a second half into those of the whole answer: without words that it repeats, with one record of all parts. */
+/** Turns the events of a second half into those of the whole answer: without repeated text, and with one record of all parts. */
 export async function* secondHalf(
   events: AsyncIterable<ModelEvent>,
   begun: readonly string[],
@@ -89,7 +88,7 @@ export async function* secondHalf(
   }
 }
 
-/** The record of the whole answer; undefined for text that is followed by calls, which needs none. */
+/** The record of the whole answer; undefined for text followed by calls, which needs no record. */
 function joinPieces(of: string, begun: readonly string[], continued: boolean, pieces: Kit['pieces']): Kit | undefined {
   const cut = { cut: true as const }
   if (!continued) return { of, pieces: [...begun.flatMap((text) => [{ text: text.length }, cut]), ...pieces] }
@@ -100,7 +99,7 @@ function joinPieces(of: string, begun: readonly string[], continued: boolean, pi
   return all.slice(1).every((piece) => 'call' in piece && !piece.more) ? undefined : { of, pieces: all }
 }
 
-/** Takes characters from the first texts of a record. */
+/** Removes characters from the first texts of a record. */
 function withoutFirst(pieces: Kit['pieces'], chars: number): Kit['pieces'] {
   return pieces.map((piece) => {
     if (!('text' in piece)) return piece
@@ -110,10 +109,13 @@ function withoutFirst(pieces: Kit['pieces'], chars: number): Kit['pieces'] {
   })
 }
 
-/** A shorter repetition may be chance. */
+/** A shorter repetition may be a coincidence. */
 const shortestRepeated = 12
 
-/** Removes the end of the first half, or all of it, from the beginning of the second: some models say it again when they go on. */
+/**
+ * Removes text that repeats the end of the first half, or all of it, from the beginning of the second, because some models repeat it when
+ * they continue.
+ */
 class RepeatedWords {
   dropped = 0
   #before: string
@@ -124,11 +126,11 @@ class RepeatedWords {
     if (before === '') this.#held = undefined
   }
 
-  /** Returns the words that are new. Words that may still turn out to be a repetition are held back. */
+  /** Returns the new part of the text. Text that may still turn out to be a repetition is held back. */
   without(delta: string): string {
     if (this.#held === undefined) return delta
     this.#held += delta
-    // All of it is a repetition so far.
+    // So far all of it is a repetition.
     if (this.#isRepeated(this.#held)) return ''
     return this.rest()
   }

@@ -2,7 +2,7 @@ import type { Env } from '../../base/env.ts'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { routeTo } from '../../base/http/http-route.ts'
 
-/** The part of `fetch` that is used for models, so that `fetch` itself fits. */
+/** The part of `fetch` that models need, so that `fetch` itself can be used. */
 export type Send = (url: string, init?: Init) => Promise<Reply>
 
 type Init = { method?: string; headers?: Record<string, string>; body?: string; signal?: AbortSignal }
@@ -14,22 +14,22 @@ export type Reply = {
   body: AsyncIterable<Uint8Array> | null
   text(): Promise<string>
   json(): Promise<any>
-  /** Stops reading the body. After a `whole` answer the connection is kept for the next request. */
+  /** Stops reading the body. After a `whole` answer, the connection is kept for the next request. */
   leave?(whole: boolean): void
 }
 
 /** The headers of a reply. */
 export type ReplyHeaders = { get(name: string): string | null }
 
-/** A server that is silent this long counts as gone. */
+/** A server that is silent for this long counts as gone. */
 const silenceMs = 300_000
 
-/** How long the connection of a finished answer stays open for its last bytes, in the background. */
+/** How long the connection of a finished answer stays open in the background for its last bytes. */
 const endMs = 2_000
 
 /**
- * Sends requests with node:http: `fetch` would take longer to load, and longer per request, than the rest of the work. They go
- * through the proxy that the environment names.
+ * Sends requests with node:http: `fetch` would take longer to load, and longer per request, than all other work. They go through the
+ * proxy that the environment names.
  */
 export function sender(env: Env): Send {
   return async (url, init = {}) => {
@@ -45,7 +45,7 @@ export function sender(env: Env): Send {
 /** Sends requests to the server without a proxy. */
 export const send = sender({})
 
-/** The server had closed the kept connection: the request is sent again. */
+/** The server had closed the kept connection, so the request is sent again. */
 class Stale extends Error {}
 
 async function sentOnce(url: string, { method = 'GET', headers, body, signal }: Init, env: Env): Promise<Reply> {
@@ -54,8 +54,8 @@ async function sentOnce(url: string, { method = 'GET', headers, body, signal }: 
   return await new Promise((resolve, reject) => {
     signal?.throwIfAborted()
     const asked = request(url, { ...route.options, method, headers: { ...headers, ...route.headers } })
-    // Two things would break a connection that is kept for the next request: the signal as an option of the request, and a
-    // reason given to `destroy` after the answer has come.
+    // Two things would break a connection that is kept for the next request: the signal as an option of the request, and a reason for
+    // `destroy` after the answer has arrived.
     let answered = false
     const stop = () => {
       asked.destroy(answered ? undefined : signal!.reason)
@@ -77,9 +77,9 @@ const isStale = ({ reusedSocket }: ClientRequest, cause: Error) =>
 
 function replyOf(response: IncomingMessage): Reply {
   const { statusCode: status = 0, headers } = response
-  // A turn aborts its open requests when it is over: nothing reads the error then.
+  // A turn aborts its open requests when it is over: nothing handles the error then.
   response.on('error', () => {})
-  // A reader that stops early decides with `leave` what becomes of the connection.
+  // A reader that stops early decides with `leave` whether the connection is kept.
   const body: AsyncIterable<Uint8Array> = response.iterator({ destroyOnReturn: false })
   const text = async () => {
     const decoder = new TextDecoder()
@@ -100,7 +100,7 @@ function replyOf(response: IncomingMessage): Reply {
         response.destroy()
         return
       }
-      // A server that never ends its answer must not keep the process alive.
+      // A server that never finishes its answer must not keep the process alive.
       response.socket.unref()
       response.setTimeout(endMs, () => response.destroy())
       response.resume()

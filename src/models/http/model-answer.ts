@@ -9,7 +9,7 @@ import { defined } from '../../base/defined.ts'
 import { secondHalf, withHalves } from './begun-answer.ts'
 import { asideOf, responseStream } from './response-stream.ts'
 
-/** Classifies a problem of a provider. The table of all providers' messages is loaded with the first one. */
+/** Classifies a provider's error. The table of all providers' messages is loaded with the first one. */
 export const verdictOf = async (...given: Parameters<typeof ProviderFailure.verdictOf>) =>
   (await import('./provider-failure.ts')).verdictOf(...given)
 
@@ -25,7 +25,7 @@ type Asking = {
 
 /**
  * Streams one answer, or the rest of one whose stream was cut. Never throws; the last event is an `end` or a `failure`. A temporary
- * failure is marked: the agent that asks knows whether it is worth waiting for.
+ * failure is marked, because the calling agent knows whether it is worth waiting.
  */
 export function answer(request: ModelRequest, asking: Asking, signal: AbortSignal): AsyncIterable<ModelEvent> {
   const { wire, to } = asking
@@ -62,7 +62,7 @@ async function* whole(request: ModelRequest, asking: Asking, signal: AbortSignal
       continue
     }
     const { failure, passing, invalid } = verdict
-    // A cloud's login may have been replaced or withdrawn before its end: a new one is tried once.
+    // A cloud's login may have been replaced or withdrawn before its expiry: a new one is tried once.
     if (failure.kind === 'auth' && !said && !renewed && to.carriage?.renew?.()) {
       renewed = true
       continue
@@ -97,7 +97,7 @@ async function* once(
   )) {
     if (heard.type === 'counted') counted = heard
     const begun = heard.type === 'trouble' && !counted ? reader.counted?.() : undefined
-    // The provider bills an answer that was cut as well.
+    // The provider also charges for an answer that was cut.
     if (begun) yield { type: 'counted', ...begun, part: true }
     if (heard.type === 'end' && counted && wire.verify) {
       const short = await wire.verify(to, counted, asideOf(to.key, fetch, signal))
@@ -125,7 +125,7 @@ function pricedEvent(heard: Exclude<WireEvent, { type: 'trouble' }>, to: Target)
   }
 }
 
-/** Returns the cost of an answer in dollars: as the provider reported it, else by the price list, else undefined. */
+/** Returns the cost of an answer in dollars: the provider's own report, otherwise computed from the price list, otherwise undefined. */
 export function costOf(counted: ReportedUsage, price: Price | undefined): number | undefined {
   if (counted.cost !== undefined) return counted.cost
   if (!price) return undefined
@@ -134,6 +134,6 @@ export function costOf(counted: ReportedUsage, price: Price | undefined): number
   const fresh = input - cached - written
   const dollars =
     fresh * rate.input + cached * rate.cached + written * (rate.written ?? rate.input) + output * rate.output
-  // The cost is rounded to a billionth of a dollar, because prices are not more exact.
+  // The cost is rounded to a billionth of a dollar, because prices are not more precise.
   return Math.round(dollars * 1000) / 1e9
 }

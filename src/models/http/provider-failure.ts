@@ -7,14 +7,14 @@ import type { ReplyHeaders } from './http-client.ts'
 
 /**
  * The meaning of a provider's error: a failure, which may be temporary; a refusal, which is an answer; or an option that the server does
- * not take.
+ * not accept.
  */
 type TroubleVerdict =
   | { failure: Failure; passing: boolean; invalid?: InvalidRequest }
   | { refusal: string }
   | { without: string }
 
-/** A server that asks to wait longer than this is not busy: a quota is spent. */
+/** If a server asks for a longer wait than this, it is not busy: a quota is used up. */
 const passesWithin = 15 * 60_000
 
 export function verdictOf(trouble: Trouble, to: Target, options: readonly string[], now: number): TroubleVerdict {
@@ -36,7 +36,7 @@ export function verdictOf(trouble: Trouble, to: Target, options: readonly string
   return { failure, passing, invalid: defined({ tool: undescribed.exec(said.message)?.[1] }) }
 }
 
-/** AWS repeats the headers of a request whose signature is wrong, the session token among them. */
+/** AWS repeats the headers of a request whose signature is wrong, including the session token. */
 const echoed = /\s*The Canonical String for this request should have been[^]*$/
 
 /** Groq, with `tool_use_failed`: "attempted to call tool 'listFiles' which was not in request.tools". */
@@ -49,26 +49,26 @@ function kindOf(status: number | undefined, said: Said, trouble: Trouble, to: Ta
   if (status === 402 || spentWords(said, text) || daily(said) || isUnifiedLimit(trouble)) return ['quota', false]
   if (status === 401 || status === 403 || badKey.test(text + JSON.stringify(said.details))) return ['auth', false]
   if (status === 404) return ['missing', false]
-  // Waiting does not help a request that is larger than the limit for a minute: "Request too large … tokens per minute (TPM)".
+  // Waiting does not help a request that is larger than the limit per minute: "Request too large … tokens per minute (TPM)".
   if (status === 413) return ['overflow', false]
   if (status === 429 || status === 408 || status === 409 || (status ?? 0) >= 500)
-    // Anthropic and OpenAI say with this header that trying again is of no use.
+    // With this header, Anthropic and OpenAI say that another attempt is useless.
     return ['busy', trouble.headers?.get('x-should-retry') !== 'false']
-  // Groq and Google: the model wrote a tool call that they could not parse. A second try usually works.
+  // Groq and Google: the model wrote a tool call that they could not parse. A second attempt usually works.
   if (/tool_use_failed|malformed_function_call|unexpected_tool_call/.test(said.codes))
     return ['crash', !undescribed.test(said.message)]
   return ['crash', status === undefined]
 }
 
-/** Codes of a connection that was not made at all: nobody listens there, or the name is unknown. */
+/** Error codes of a connection that was never made: no server listens there, or the name is unknown. */
 const unmade = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL'])
 
-/** Codes of a certificate that is not trusted, which does not change by waiting. */
+/** Error codes of an untrusted certificate, which waiting does not change. */
 const untrusted = /^(CERT_|ERR_TLS_CERT|ERR_SSL|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED|UNABLE_TO_(GET|VERIFY))/
 
 /**
- * A connection that broke, or was not made. A provider's own address is right, so that the network must be down, which passes.
- * An address that the person wrote may be wrong, and a server on this machine may not run, until it has answered once.
+ * A connection that broke, or could not be made. A provider's own address is right, so the network must be down, which is temporary. An
+ * address that the person wrote may be wrong, and a server on this machine may not be running, until it has answered once.
  */
 function brokenConnection(cause: unknown, { ownAddress, answered }: Target): [FailureKind, passing: boolean] {
   const code = codeOf(cause) ?? ''
@@ -77,7 +77,7 @@ function brokenConnection(cause: unknown, { ownAddress, answered }: Target): [Fa
   return ownAddress ? ['missing', false] : ['crash', true]
 }
 
-/** Patterns of a context overflow, each beside a message that it was made for. */
+/** Patterns of a context overflow, each next to its original message. */
 const overflows = [
   /prompt is too long|request_too_large/i, // Anthropic: "prompt is too long: 250000 tokens > 200000 maximum"
   /exceed context limit/i, // Anthropic: "input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000"
@@ -105,24 +105,24 @@ const badKey =
 /** Azure: "content_filter"; OpenAI: "invalid_prompt", "content_policy_violation". */
 const filtered = /content_filter|content_policy|invalid_prompt|cyber_policy/
 
-/** Returns the quotas that Google says were exceeded. */
+/** Returns the quotas that were exceeded according to Google. */
 const windowsOf = ({ details }: Said): string[] =>
   details.flatMap((detail) => detail?.violations ?? []).map((one: any) => String(one?.quotaId ?? ''))
 
 const daily = (said: Said) => windowsOf(said).some((id) => /PerDay/i.test(id)) || /limit: 0\b/.test(said.message)
 
-/** Google uses the same words for a daily quota and one for a minute, which passes: then only the quota's name counts. */
+/** Google uses the same words for a daily quota and for a quota per minute, which is temporary: then only the quota's name counts. */
 const spentWords = (said: Said, text: string) => windowsOf(said).length === 0 && spentWindow.test(text)
 
 const isUnifiedLimit = ({ headers }: Trouble) => headers?.get('anthropic-ratelimit-unified-status') === 'rejected'
 
 function quotaReset(trouble: Trouble, said: Said, now: number): { retryAt?: number } {
-  // The time that Google gives with a daily quota is only the next minute.
+  // With a daily quota, Google reports the next minute as the time to retry, which is wrong.
   const at = daily(said) ? undefined : retryAt(trouble.headers, said, now)
   return at === undefined ? {} : { retryAt: at }
 }
 
-/** Returns the status of an error that came in the middle of a stream. */
+/** Returns the status of an error in the middle of a stream. */
 function statusOf({ codes, body }: Said): number | undefined {
   if (typeof body?.code === 'number') return body.code
   if (/overloaded|unavailable|server_error|internal|api_error|timeout/.test(codes)) return 529
@@ -132,7 +132,7 @@ function statusOf({ codes, body }: Said): number | undefined {
   return undefined
 }
 
-/** Says whether an error names one of the request's options. */
+/** Whether an error names one of the request's options. */
 function names({ message, body }: Said, option: string): boolean {
   const last = option.split('.').at(-1)!
   return (
@@ -153,7 +153,7 @@ function maskKey(text: string, key: string | undefined): string {
  */
 const wrongTime = /signature (expired|not yet current)|request.*too skewed|reasonable timeframe|AADSTS700024/i
 
-/** Says how far this machine's clock is from the server's, if the server tells its time. */
+/** Says how far this machine's clock differs from the server's, if the server reports its time. */
 function clockWords(headers: ReplyHeaders | undefined, now: number): string {
   const there = Date.parse(headers?.get('date') ?? '')
   const minutes = Math.round((now - there) / 60_000)
@@ -197,12 +197,12 @@ function sentence(
   }
 }
 
-/** An error as a server described it, in any provider's form. */
+/** An error in a provider's own words, in any provider's format. */
 type Said = {
   message: string
   /** All codes, types and statuses, joined in lower case. */
   codes: string
-  /** The details of the error, if the server gives them. */
+  /** The details of the error, if the server sends them. */
   details: readonly any[]
   body: any
 }
@@ -226,7 +226,7 @@ function saidOf({ body, cause, headers }: Trouble): Said {
   }
 }
 
-/** Parses the body of an error. A page of HTML counts as an empty message. */
+/** Parses the body of an error. An HTML page counts as an empty message. */
 function parseBody(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -235,7 +235,7 @@ function parseBody(text: string): unknown {
   }
 }
 
-/** Returns the message of the innermost cause: it says what broke the connection. */
+/** Returns the message of the innermost cause, which says why the connection broke. */
 function causeWords(cause: unknown): string | undefined {
   if (!(cause instanceof Error)) return cause === undefined ? undefined : String(cause)
   return causeWords(cause.cause) ?? (cause.message || codeOf(cause))
@@ -259,7 +259,7 @@ function retryAt(headers: ReplyHeaders | undefined, { message, details, body }: 
   if (Number.isFinite(date)) return date
   const window = spentWindows(headers, now)
   if (window !== undefined) return window
-  // Anthropic's and OpenAI's plans send the time at which their quota starts over, in seconds since 1970.
+  // The plans of Anthropic and OpenAI report when their quota starts over, in seconds since 1970.
   const reset = number(headers?.get('anthropic-ratelimit-unified-reset')) ?? number(body?.resets_at)
   if (reset !== undefined) return reset * 1000
   // OpenRouter: {"metadata":{"headers":{"X-RateLimit-Reset":"1741305600000"}}}
@@ -277,8 +277,8 @@ function retryAt(headers: ReplyHeaders | undefined, { message, details, body }: 
 const rateWindows = ['requests', 'tokens', 'input-tokens', 'output-tokens']
 
 /**
- * Returns when the last of the spent windows starts over. Anthropic states a date (`anthropic-ratelimit-tokens-reset`), OpenAI and
- * Groq a span (`x-ratelimit-reset-tokens: 6m0s`), each beside how much of the window is left.
+ * Returns when the last of the used-up windows starts over. Anthropic reports a date (`anthropic-ratelimit-tokens-reset`), OpenAI and
+ * Groq a duration (`x-ratelimit-reset-tokens: 6m0s`), each next to the remaining amount.
  */
 function spentWindows(headers: ReplyHeaders | undefined, now: number): number | undefined {
   const resets = rateWindows.flatMap((window) => {

@@ -9,7 +9,10 @@ const trouble = (trouble: Trouble): WireEvent => ({ type: 'trouble', trouble })
 /** How requests are sent, and how long the server may be silent before the connection counts as broken. */
 type Sending = { send: Send; clock: Clock; silenceMs: number }
 
-/** Sends one request and yields the events of its answer, the last of which is an `end` or a `trouble`. A reader that leaves earlier closes the connection. */
+/**
+ * Sends one request and yields the events of its answer, the last of which is an `end` or a `trouble`. If the reader stops early, the
+ * connection is closed.
+ */
 export async function* responseStream(
   { wire, carriage }: { wire: Wire; carriage?: Carriage },
   sent: WireRequest,
@@ -44,7 +47,7 @@ export async function* responseStream(
     }
     yield trouble({ cause: 'the answer was cut off in the middle' })
   } catch (cause) {
-    // An answer that was complete when the connection broke is an answer.
+    // An answer that was complete when the connection broke is valid.
     for (const heard of signal.aborted ? [] : reader.close()) {
       yield heard
       if (isLast(heard)) return
@@ -56,7 +59,7 @@ export async function* responseStream(
   }
 }
 
-/** Breaks a connection on which nothing has come for too long. */
+/** Breaks a connection that was silent for too long. */
 class SilenceWatch {
   readonly #silent = new AbortController()
   readonly #over = new AbortController()
@@ -88,7 +91,7 @@ class SilenceWatch {
     this.#over.abort()
   }
 
-  /** Ends the response after `ms` of silence, with one sleep at a time, however many chunks come. */
+  /** Ends the response after `ms` of silence; there is only one sleep at a time, however many chunks arrive. */
   async #watch(ms: number): Promise<void> {
     for (let left = ms; left > 0; left = this.#lastHeard + ms - this.#clock.elapsed()) {
       await this.#clock.sleep(left, this.#over.signal)
@@ -100,10 +103,10 @@ class SilenceWatch {
 
 const isLast = ({ type }: WireEvent) => type === 'end' || type === 'trouble'
 
-/** Some proxies send an error with a good status; the codes in its body then say what it is. */
+/** Some proxies send an error with a success status; then the codes in the body say what it is. */
 const refusal = (status: number) => (status < 400 ? undefined : status)
 
-/** Sends small requests to the same server, beside the answer. */
+/** Sends small requests to the same server, in addition to the answer. */
 export function asideOf(key: string | undefined, send: Send, signal: AbortSignal): SideRequest {
   return async (url, body) => {
     try {
@@ -143,7 +146,7 @@ export async function* eventData(chunks: AsyncIterable<Uint8Array>): AsyncGenera
       }
     }
   }
-  // Some servers leave out the blank line after the last event; an unfinished line is not an event.
+  // Some servers leave out the blank line after the last event; an unfinished line does not count as an event.
   if (data.length > 0) yield data.join('\n')
 }
 

@@ -7,11 +7,11 @@ import type { Known } from '../model-windows.ts'
 import type { Failure } from '../../core/talk/outcome.ts'
 import { defined } from '../../base/defined.ts'
 
-/** The model that requests go to, and how to reach it. */
+/** The model that gets the requests, and how to reach it. */
 export type Target = {
   name: string
   provider: Provider
-  /** The format in which the model is spoken to. */
+  /** The format in which the model is called. */
   wire: WireName
   model: string
   /** The address, without a slash at its end. */
@@ -19,18 +19,18 @@ export type Target = {
   key?: string
   /** Carries the requests to the provider, if it is a cloud. */
   carriage?: Carriage
-  /** The cloud's credential that requests are made with. */
+  /** The cloud's credential for the requests. */
   login?: Login
   effort?: Effort
   session?: string
   known: Known
   /** The context window in tokens. A local server may lower it. */
   window: number
-  /** The options that this server has refused: they are left out from then on. */
+  /** The options that this server has refused, and that are left out from then on. */
   refused: Set<string>
   /** Why the model could not see an image of an earlier request, by the image's hash. */
   unseen: Map<string, string>
-  /** Whether the address is the person's own; nothing is known of it until it has answered. */
+  /** Whether the address is the person's own; such an address is uncertain until it has answered. */
   ownAddress?: boolean
   /** Whether the server has answered a request of this process. */
   answered?: boolean
@@ -38,39 +38,39 @@ export type Target = {
 
 export type WireRequest = { url: string; headers: Record<string, string>; body: string }
 
-/** The tokens of one answer as the provider reported them. `input` includes those read from the cache and written to it. */
+/** The tokens of one answer, as reported by the provider. `input` includes those read from the cache and written to it. */
 export type ReportedUsage = { input: number; output: number; cached: number; written?: number; cost?: number }
 
-/** An error: as the server sent it, the `cause` that broke the connection, or the `failure` that it is already known to be. */
+/** An error: as the server sent it, the `cause` that broke the connection, or the already known `failure`. */
 export type Trouble = { status?: number; headers?: ReplyHeaders; body?: unknown; cause?: unknown; failure?: Failure }
 
 export type WireEvent =
   | Extract<ModelEvent, { type: 'text' | 'thought' | 'call' | 'end' }>
-  /** `part`: the answer was cut, and this is what had been reported by then. */
+  /** `part`: the answer was cut, and these are the tokens reported by then. */
   | ({ type: 'counted'; part?: true } & ReportedUsage)
   | { type: 'trouble'; trouble: Trouble }
 
-/** Turns the stream of one answer into events. It is not used after an `end` or a `trouble`. */
+/** Turns the stream of one answer into events. Not used after an `end` or a `trouble`. */
 export type Reader = {
   read(data: string): Iterable<WireEvent>
-  /** Called when the stream is over. If no `end` came, the stream was cut. */
+  /** Called when the stream is over. Without an `end`, the stream was cut. */
   close(): Iterable<WireEvent>
-  /** The usage that the provider has reported so far, if its format reports any before the end. */
+  /** The usage reported so far, if the provider's format reports any before the end. */
   counted?(): ReportedUsage | undefined
 }
 
-/** An image with its body as base64, or a sentence in the place of one that the model cannot see. */
+/** An image with its body as base64, or a sentence instead of one that the model cannot see. */
 export type SeenImage = { media: string; data: string } | { missing: string }
 
-/** Returns an image of the conversation as the model sees it. */
+/** Returns an image of the conversation in the form for the model. */
 export type Images = (ref: Ref) => SeenImage | undefined
 
-/** Sends a small request to the same server; undefined when it does not answer. */
+/** Sends a small request to the same server; undefined if it does not answer. */
 export type SideRequest = (path: string, body?: object) => Promise<{ status: number; body: any } | undefined>
 
-/** A provider's request and stream format. Requests are byte-stable: each one begins with the bytes of the one before. */
+/** A provider's request and stream format. Requests are byte-stable: each one begins with the bytes of the previous one. */
 export type Wire = {
-  /** The options that are left out when a server refuses them. */
+  /** The options that are left out if a server refuses them. */
   options: readonly string[]
   framing: 'events' | 'lines'
   request(request: ModelRequest, to: Target, images: Images): WireRequest
@@ -81,33 +81,33 @@ export type Wire = {
   prepare?(to: Target, aside: SideRequest): Promise<Trouble | undefined>
   /** Returns why a request cannot be sent at all. */
   fits?(sent: WireRequest, to: Target): Trouble | undefined
-  /** Checks, before an answer counts, that the model saw the whole request. */
+  /** Checks that the model saw the whole request, before an answer counts. */
   verify?(to: Target, counted: ReportedUsage, aside: SideRequest): Promise<Trouble | undefined>
 }
 
 /**
- * Carries the requests of a wire to a cloud that serves other companies' models: the cloud has its own addresses, its own login,
- * small changes of the body and sometimes its own framing of the answer. The content of a request stays up to the wire.
+ * Carries the requests of a wire to a cloud that serves other companies' models: the cloud has its own addresses, its own login, small
+ * changes of the body and sometimes its own framing of the answer. The wire still determines the content of a request.
  */
 export type Carriage = {
-  /** The address that errors name. */
+  /** The address to name in errors. */
   base: string
   login: Login
-  /** Turns a wire's request into the cloud's. Called for every try, because signatures and tokens are valid only for a short time. */
+  /** Turns a wire's request into the cloud's. Called for every attempt, because signatures and tokens are only valid for a short time. */
   pack(sent: WireRequest, signal: AbortSignal): Promise<WireRequest | { trouble: Trouble }>
-  /** Yields the data of the answer's events, if their framing is the cloud's and not the wire's. */
+  /** Yields the data of the answer's events, if the cloud frames them differently from the wire. */
   unpack?(chunks: AsyncIterable<Uint8Array>): AsyncIterable<string | { trouble: Trouble }>
-  /** Forgets a login that was refused. Returns whether the next request may have another one. */
+  /** Drops a login that was refused. Returns whether the next request may have another one. */
   renew?(): boolean
 }
 
-/** The credential that requests are made with: what it is, where it was found and what to do about it, never its value. */
+/** The credential of the requests: what it is, where it was found and how to fix it, never its value. */
 export type Login = { words: string; next: string }
 
 /** A model that a provider offers. */
 export type Listed = { id: string; window?: number }
 
-/** Returns the tools in OpenAI's chat format, which other servers use too; without tools there is no field. */
+/** Returns the tools in OpenAI's chat format, which other servers use too; without tools the field is missing. */
 export function functionsOf({ tools }: Frame): { tools?: object[] } {
   if (tools.length === 0) return {}
   return {

@@ -38,14 +38,14 @@ async function ollama(get: Get): Promise<LocalServer | undefined> {
   return server('ollama', modelsIn(await get(`${root(base)}/api/tags`)))
 }
 
-/** LM Studio's own list names the context of each model; the OpenAI-compatible list is used if there is no other. */
+/** LM Studio's own list contains the context of each model; the OpenAI-compatible list is used if its own is missing. */
 async function lmstudio(get: Get): Promise<LocalServer | undefined> {
   const base = baseOf('lmstudio')
   const [own, compatible] = await Promise.all([get(`${root(base)}/api/v0/models`), get(`${base}/models`)])
   return server('lmstudio', modelsIn(own) ?? modelsIn(compatible))
 }
 
-/** Many programs listen on port 8080: only a server that says it is llama.cpp counts. */
+/** Many programs listen on port 8080: only a server that identifies itself as llama.cpp counts. */
 async function llamacpp(get: Get): Promise<LocalServer | undefined> {
   const base = baseOf('llamacpp')
   const [models, props] = await Promise.all([get(`${base}/models`), get(`${root(base)}/props`)])

@@ -48,7 +48,7 @@ export async function listModels(
   return { failure: failureOf(trouble, name, defined({ base, key }), clock.now()) }
 }
 
-/** Lists the models of a cloud that has a list of those that can be called. */
+/** Lists the models of a cloud, if it has a list of those that can be called. */
 async function cloudModels(
   name: ProviderName,
   key: string | undefined,
@@ -115,7 +115,7 @@ function parseBody(body: string): unknown {
   }
 }
 
-/** Reads a list of models in any provider's form, sorted by name, without models that cannot chat, if the list says so. */
+/** Parses a list of models in any provider's form, sorted by name, without models that cannot chat, if the list says so. */
 export function modelsIn(body: any): Listed[] | undefined {
   const list: unknown = body?.data ?? body?.models
   if (!Array.isArray(list)) return undefined
@@ -130,7 +130,7 @@ export function modelsIn(body: any): Listed[] | undefined {
     .sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-/** Prefers the context that the server has loaded to the one that the model could have. */
+/** The context that the server has loaded takes precedence over the model's maximum. */
 const windows = [
   'loaded_context_length',
   'max_context_length',

@@ -22,7 +22,7 @@ export type ModelSpec = {
   /** The address with its /v1 or /v1beta. */
   baseURL?: string
   effort?: Effort
-  /** The context window in tokens; for Ollama, the one that is requested. */
+  /** The context window in tokens; for Ollama, the one to request. */
   window?: number
 }
 
@@ -32,17 +32,17 @@ export type ModelParts = {
   blobs: Blobs
   clock: Clock
   fetch?: Send
-  /** The environment that names the proxy; without it, or with `fetch`, requests go straight to the server. */
+  /** The environment that names the proxy; without it, or with `fetch`, requests go directly to the server. */
   env?: Env
   /** How long the provider may be silent in the middle of an answer before the connection counts as broken. */
   silenceMs?: number
-  /** A key that is the same for all requests with the same beginning, by which a provider finds its cache. */
+  /** A key that is the same for all requests with the same beginning; a provider uses it to find its cache. */
   session?: string
-  /** Learns every secret that is used, so that it is masked wherever text leaves. */
+  /** Gets every secret that is used, so that it is masked in all text that leaves. */
   learn?: CloudWorld['learn']
 }
 
-/** A wire is loaded with the first request that goes over it. */
+/** A wire is loaded with the first request that uses it. */
 const wires: Record<WireName, () => Promise<Wire>> = {
   anthropic: async () => (await import('../wires/anthropic.ts')).anthropic,
   responses: async () => (await import('../wires/responses.ts')).responses,
@@ -75,7 +75,7 @@ export function openModel(spec: ModelSpec, parts: ModelParts): Model {
           target.base = carriage.base
           target.login = carriage.login
         } else if (!key && provider.keys.length > 0) return yield { type: 'failure', failure: keyless(target) }
-        // All streams of this model share the target: what one learns about the server holds for the next.
+        // All streams of this model share the target, so that what one finds out about the server applies to the next.
         target.key = key
         if (parts.session) target.session = parts.session
         const wire = await wires[target.wire]()

@@ -28,8 +28,8 @@ export const anthropic: Wire = {
     body: JSON.stringify(body(request, to, images)),
   }),
   reader: anthropicReader,
-  // Models up to 4.5 continue a message that they are given; newer ones answer 400 ("This model does not support assistant
-  // message prefill"). With thoughts such a message would have to begin with a signed one, and it may not end with a space.
+  // Models up to 4.5 continue a message that they get; newer ones answer 400 ("This model does not support assistant message prefill").
+  // With thoughts such a message would have to begin with a signed one, and it may not end with a space.
   prefills: (to, begun) =>
     to.known.thinks === 'budget' &&
     !budgets[to.effort ?? 'none'] &&
@@ -44,7 +44,7 @@ function body({ frame, messages, schema, aside }: ModelRequest, to: Target, imag
     model: to.model,
     max_tokens: Math.min(longestAnswer, to.known.output ?? longestAnswer),
     stream: true,
-    // Anthropic moves the cache mark at the end of the conversation by itself, so that no earlier byte of the request changes.
+    // Anthropic itself moves the cache mark at the end of the conversation, so that no earlier byte of the request changes.
     cache_control: refused.has('cache_control') || aside !== undefined ? undefined : mark,
     ...thinking(to),
     output_config: Object.keys(output).length > 0 ? output : undefined,
@@ -52,7 +52,7 @@ function body({ frame, messages, schema, aside }: ModelRequest, to: Target, imag
       frame.tools.length === 0
         ? undefined
         : frame.tools.map(({ name, description, schema }) => ({ name, description, input_schema: schema })),
-    // Tools come before the system prompt in the cache, so this one mark covers both.
+    // In the cache, tools come before the system prompt, so this single mark covers both.
     system: frame.system === '' ? undefined : [{ type: 'text', text: frame.system, cache_control: mark }],
     messages: conversation(messageSteps(messages), to, images),
   }
@@ -61,8 +61,8 @@ function body({ frame, messages, schema, aside }: ModelRequest, to: Target, imag
 type Message = { role: string; content: string | object[] }
 
 /**
- * The messages. If there is a message for this request alone, the cache's mark goes before it: the next request has nothing after that
- * mark in common with this one.
+ * The messages. If there is a message for this request alone, the cache mark is put before it: after that place, the next request is
+ * different.
  */
 function conversation(steps: readonly MessageStep[], to: Target, images: Images): Message[] {
   const messages = steps.map((step) => message(step, to, images))
@@ -74,7 +74,7 @@ function conversation(steps: readonly MessageStep[], to: Target, images: Images)
   return messages.with(aside - 1, { ...last, content })
 }
 
-/** Thinking budgets in tokens, for the models that take one. */
+/** Thinking budgets in tokens, for the models that use them. */
 const budgets: Partial<Record<Effort, number>> = {
   minimal: 1024,
   low: 4096,
@@ -122,7 +122,7 @@ function message(step: MessageStep, to: Target, images: Images): Message {
     if (piece.type === 'item') return [piece.item]
     if (piece.type === 'call')
       return [{ type: 'tool_use', id: idOf(piece.call.id), name: piece.call.tool, input: objectOf(piece.call.input) }]
-    // Anthropic refuses blocks of only white space, even ones that it sent itself.
+    // Anthropic refuses blocks with only white space, even ones that it sent itself.
     return piece.text.trim() === '' ? [] : [{ type: 'text', text: piece.text }]
   })
   return { role: 'assistant', content: content.length > 0 ? content : [{ type: 'text', text: '(nothing)' }] }
@@ -142,7 +142,7 @@ const stops = {
   refusal: 'refused',
 } as const
 
-/** Reads Anthropic's stream: blocks that open, grow and close one after another. */
+/** Parses Anthropic's stream: blocks that open, grow and close one after another. */
 function anthropicReader(to: Target): Reader {
   const pieces = new AnswerParts(to.name)
   const blocks = new Map<number, Block>()
@@ -224,7 +224,10 @@ function* growBlock(block: Block, delta: any): Generator<WireEvent> {
   else if (delta.type === 'signature_delta') block.signature += delta.signature
 }
 
-/** Adds up the usage. Anthropic counts tokens read from and written to the cache apart from the input; a later report replaces an earlier one. */
+/**
+ * Adds up the usage. Anthropic counts tokens read from and written to the cache separately from the input; a later report replaces an
+ * earlier one.
+ */
 function count(usage: any, before: ReportedUsage): ReportedUsage {
   if (!usage) return before
   const cached = usage.cache_read_input_tokens ?? before.cached

@@ -49,7 +49,7 @@ function body({ frame, messages, schema }: ModelRequest, to: Target, images: Ima
   }
 }
 
-/** Most servers know only three levels of effort. */
+/** Most servers only know three levels of effort. */
 const three: Record<Effort, string> = {
   none: 'low',
   minimal: 'low',
@@ -79,7 +79,7 @@ function messagesOf(step: MessageStep, to: Target, images: Images): object[] {
     return [{ role: 'user', content: files.length === 0 ? step.text : [...words, ...files] }]
   }
   if (step.role === 'assistant') return [assistantMessage(step, to)]
-  // A result can hold only text: its images follow in a message after the results.
+  // A result can only contain text: its images follow in a message after the results.
   const seen = step.results.flatMap(({ tool, files }) => {
     const pictures = shown(files)
     return pictures.length === 0 ? [] : [{ type: 'text', text: `What ${tool} showed:` }, ...pictures]
@@ -96,7 +96,7 @@ function assistantMessage(step: AssistantMessage, to: Target): object {
   return {
     role: 'assistant',
     content: step.text,
-    // Thoughts are sent back under the name by which they came, and only with the calls that they led to.
+    // Thoughts are sent back under their original field name, and only with the calls to which they led.
     ...(calls.length === 0 ? {} : thoughts(pieces, to)),
     tool_calls:
       calls.length === 0
@@ -122,7 +122,7 @@ const stops = { length: 'length', content_filter: 'refused' } as const
 /** The fields in which servers send a model's thoughts. */
 const thoughtFields = ['reasoning_content', 'reasoning', 'reasoning_text'] as const
 
-/** Reads a chat server's stream: parts of one message, whose calls are complete only at the end. */
+/** Parses a chat server's stream: parts of one message, whose calls are only complete at the end. */
 function chatReader(to: Target): Reader {
   const pieces = new AnswerParts(to.name)
   const calls: (Call & { index: number | undefined })[] = []
@@ -186,7 +186,7 @@ function chatReader(to: Target): Reader {
   }
 }
 
-/** Finds the call that a part belongs to, by its index. Servers without an index send calls whole, or begin each with its id. */
+/** Finds the call to which a part belongs, by its index. Servers without an index send calls whole, or begin each with its id. */
 function grow(calls: (Call & { index: number | undefined })[], part: any): void {
   const { index, id, function: { name, arguments: written } = {} as any } = part
   const last = calls.findLast((call) => index === undefined || call.index === index)
@@ -197,7 +197,7 @@ function grow(calls: (Call & { index: number | undefined })[], part: any): void 
   call.written += typeof written === 'object' && written !== null ? JSON.stringify(written) : (written ?? '')
 }
 
-/** Joins thoughts as OpenRouter sends them: parts with the same index belong together. */
+/** Joins thoughts in the form that OpenRouter sends: parts with the same index belong together. */
 function join(details: Detail[], part: Detail): void {
   const last = details.at(-1)
   if (!last || last.type !== part.type || last.index !== part.index) {

@@ -29,7 +29,7 @@ function body({ frame, messages, schema }: ModelRequest, to: Target, images: Ima
   return {
     generationConfig: Object.keys(config).length > 0 ? config : undefined,
     systemInstruction: frame.system === '' ? undefined : { parts: [{ text: frame.system }] },
-    // Older models take either tools or a schema.
+    // Older models accept either tools or a schema.
     tools:
       frame.tools.length === 0 || schema
         ? undefined
@@ -56,7 +56,7 @@ const levels: Record<Effort, string> = {
   max: 'HIGH',
 }
 
-/** Thinking budgets in tokens; 128 is the least that all models take. */
+/** Thinking budgets in tokens; 128 is the least that all models accept. */
 const budgets: Record<Effort, number> = {
   none: 128,
   minimal: 512,
@@ -111,7 +111,7 @@ function content(step: MessageStep, to: Target, images: Images): object {
   return { role: 'model', parts: parts.length > 0 ? parts : [{ text: '' }] }
 }
 
-/** Gemini 3 refuses a first call without a signature. Google defines this value for calls that another model made. */
+/** Gemini 3 refuses a first call without a signature. Google defines this value for calls of another model. */
 const unsigned = { thoughtSignature: 'skip_thought_signature_validator' }
 
 /** Ids that termaite made are not sent to Google. */
@@ -130,7 +130,7 @@ const refusals = new Set([
   'IMAGE_SAFETY',
 ])
 
-/** Reads Gemini's stream: whole parts, the last of which says why the model stopped. */
+/** Parses Gemini's stream: whole parts, the last of which says why the model stopped. */
 function geminiReader(to: Target): Reader {
   const pieces = new AnswerParts(to.name)
   let calls = 0

@@ -12,14 +12,14 @@ export const isImage = ({ media }: Ref) => seen.test(media)
 
 const megabyte = 1024 * 1024
 
-/** How large an image may be: in bytes, and in points on its longer side. */
+/** The largest image: in bytes, and in pixels on its longer side. */
 type ImageLimits = { bytes: number; points?: number }
 
-/** The images that the providers of each wire take; a larger one would make them refuse the whole request. */
+/** The images that the providers of each wire accept; a larger one would make them refuse the whole request. */
 const limits: Record<WireName, ImageLimits> = {
   // "image exceeds 5 MB maximum", "image dimensions exceed max allowed size: 8000 pixels"
   anthropic: { bytes: 5 * megabyte, points: 8000 },
-  // All of a request must be below 20 MB, and an image grows by a third in it.
+  // A whole request must be below 20 MB, and an image grows by a third in it.
   gemini: { bytes: 14 * megabyte },
   responses: { bytes: 20 * megabyte },
   chat: { bytes: 20 * megabyte },
@@ -27,7 +27,7 @@ const limits: Record<WireName, ImageLimits> = {
 }
 
 /**
- * Reads every image of a conversation. A sentence replaces an image that the model cannot see: it says why, and where the image
+ * Reads every image of a conversation. An image that the model cannot see is replaced by a sentence that says why, and where the image
  * is.
  */
 export async function imagesOf(messages: readonly ModelMessage[], blobs: Blobs, to: Target): Promise<Images> {
@@ -60,7 +60,7 @@ function refusal(body: Buffer, { provider }: Target): string | undefined {
   return undefined
 }
 
-/** Returns the images of a message as they were read. */
+/** Returns the images of a message that were read. */
 export function pictures(files: readonly Ref[] | undefined, images: Images): SeenImage[] {
   return (files ?? []).filter(isImage).flatMap((ref) => images(ref) ?? [])
 }

@@ -12,8 +12,8 @@ import { randomName } from '../../base/id.ts'
 const overflow = (message: string): Trouble => ({ status: 413, body: { error: { message } } })
 
 /**
- * Ollama's own format. Its OpenAI-compatible format cannot request a context window, and without that Ollama silently drops the
- * oldest messages.
+ * Ollama's own format. Its OpenAI-compatible format cannot request a context window, and without one Ollama silently drops the oldest
+ * messages.
  */
 export const ollama: Wire = {
   options: ['think'],
@@ -26,7 +26,7 @@ export const ollama: Wire = {
     }
   },
   reader: ollamaReader,
-  // A request that cannot fit is not sent: older servers would silently drop parts of it.
+  // A request that does not fit is not sent: older servers would silently drop parts of it.
   fits({ body }, to) {
     const tokens = body.includes('"images":[') ? 0 : estimateTokens(body)
     return tokens <= to.window
@@ -62,7 +62,7 @@ export const ollama: Wire = {
   },
 }
 
-/** Returns the address without its /v1: Ollama's own format is beside the compatible one. */
+/** Returns the address without its /v1, below which Ollama's own format is. */
 export const root = (base: string) => base.replace(/\/v1$/, '')
 
 function body({ frame, messages, schema }: ModelRequest, to: Target, images: Images): object {
@@ -84,7 +84,7 @@ function body({ frame, messages, schema }: ModelRequest, to: Target, images: Ima
   }
 }
 
-/** Some models take a thinking level by name; the others only on or off. */
+/** Some models accept a thinking level by name, others only on or off. */
 function thinking({ known, effort, refused }: Target): object {
   if (!effort || !known.thinks || refused.has('think')) return {}
   if (known.thinks !== 'level') return { think: effort !== 'none' }
@@ -121,7 +121,7 @@ function messagesOf(step: MessageStep, to: Target, images: Images): object[] {
   ]
 }
 
-/** A text with its images; the sentences about those that the model cannot see follow the text. */
+/** A text with its images, followed by the sentences about images that the model cannot see. */
 function textWithImages(
   text: string,
   files: readonly Ref[] | undefined,
@@ -133,7 +133,7 @@ function textWithImages(
   return { content: content.join('\n'), ...(bodies.length > 0 ? { images: bodies } : {}) }
 }
 
-/** Reads Ollama's stream: a line of JSON for each part of the message, the last one with the usage. */
+/** Parses Ollama's stream: a line of JSON for each part of the message, the last one with the usage. */
 function ollamaReader(to: Target): Reader {
   const pieces = new AnswerParts(to.name)
   let thought = ''

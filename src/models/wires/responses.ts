@@ -8,7 +8,7 @@ import { answerPartsOf, AnswerParts } from '../answer-parts.ts'
 import { bearer, jsonHeaders } from '../http/wire-format.ts'
 import { defined } from '../../base/defined.ts'
 
-/** OpenAI's Responses format. Nothing is stored at OpenAI, so the model's thoughts are sent back encrypted. */
+/** OpenAI's Responses format. OpenAI stores nothing, so the model's thoughts are sent back encrypted. */
 export const responses: Wire = {
   options: ['reasoning.summary', 'reasoning.encrypted_content', 'prompt_cache_key'],
   framing: 'events',
@@ -78,7 +78,7 @@ function items(step: MessageStep, to: Target, images: Images): object[] {
   return answerPartsOf(step, to.name).filter(leadsOn).map(item)
 }
 
-/** Leaves out a thought whose result was not kept: OpenAI refuses a thought without it. */
+/** Leaves out a thought whose result was not stored: OpenAI refuses a thought without its result. */
 function leadsOn(piece: AnswerPart, at: number, all: AnswerPart[]): boolean {
   return piece.type !== 'item' || all.slice(at + 1).some(({ type }) => type !== 'item')
 }
@@ -91,7 +91,7 @@ function item(piece: AnswerPart): object {
   return { type: 'function_call', call_id: id.slice(0, 64), name: tool, arguments: JSON.stringify(objectOf(input)) }
 }
 
-/** Reads OpenAI's stream: items that grow and are repeated whole once they are done. */
+/** Parses OpenAI's stream: items that grow and are repeated whole once they are done. */
 function responsesReader(to: Target): Reader {
   const pieces = new AnswerParts(to.name)
   /** How much of each item's text was already yielded. */

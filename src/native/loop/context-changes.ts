@@ -1,14 +1,14 @@
 import type { Fact, Guide } from '../../core/talk/entry.ts'
 
-/** An item of context that the model has been given; `hash` is that of its text, and empty once the item was gone. */
+/** An item of context that the model has got; `hash` is the hash of its text, or empty after the item was removed. */
 export type ToldItem = { about: string; hash: string }
 
-/** An item with its text; a change is appended to the messages, so that the beginning of the request stays the same. */
+/** An item with its text. A change is appended to the messages, so that the beginning of the request stays the same. */
 export type ContextItem = ToldItem & { text: string }
 
 /**
- * The items that changed since the model last got them, and those that are gone. `known` are the items as this process saw them before:
- * of a file that only grew at its end, only the new lines are passed on.
+ * The items that changed since the model last got them, and the removed ones. `known` are the items as this process last saw them: if a
+ * file only grew at its end, only the new lines are sent.
  */
 export function contextChanges(
   told: readonly ToldItem[],
@@ -30,7 +30,7 @@ export function contextChanges(
 
 const closing = '\n</instructions>'
 
-/** The item with only the lines that were added to its earlier text; the whole item if it did not just grow. */
+/** The item with only the lines that were appended to its earlier text; the whole item if it changed in another way. */
 function withoutKnown(item: ContextItem, before: string): ContextItem {
   const head = before.endsWith(closing) ? before.slice(0, -closing.length) : undefined
   if (head === undefined || !item.text.startsWith(`${head}\n`)) return item
@@ -40,12 +40,12 @@ function withoutKnown(item: ContextItem, before: string): ContextItem {
 
 const prefix = 'changed:'
 
-/** A change as a guide; its mark keeps the hash, so that a later process can continue from the log. */
+/** A change as a guide; its mark contains the hash, so that a later process can continue from the log. */
 export function changeGuide({ about, hash, text }: ContextItem): Guide {
   return { type: 'guide', name: `${prefix}${about}`, text, mark: hash }
 }
 
-/** The items that a conversation's guides gave one agent, in their order. */
+/** The items that the guides of a conversation gave one agent, in order. */
 export function toldItems(said: readonly (Fact & { by: string })[], agent: string): ToldItem[] {
   return said.flatMap((fact) => {
     if (fact.type !== 'guide' || fact.by !== agent || fact.mark === undefined) return []
@@ -54,7 +54,7 @@ export function toldItems(said: readonly (Fact & { by: string })[], agent: strin
   })
 }
 
-/** The item that a guide of this name is about, if it is about a change. */
+/** The item that a guide of this name describes, if it describes a change. */
 export function changedName(name: string): string | undefined {
   return name.startsWith(prefix) ? name.slice(prefix.length) : undefined
 }

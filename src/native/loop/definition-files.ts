@@ -10,12 +10,12 @@ import { messageOf } from '../../base/error-message.ts'
 import { namesIn } from '../../base/files/files.ts'
 import { parseToml } from '../../base/text/toml-parser.ts'
 
-/** The two kinds of things that a Markdown file with frontmatter can define: a slash command, or a subagent. */
+/** The two kinds of definition: a slash command, or a subagent, from a Markdown file with frontmatter. */
 type DefinitionKind = 'commands' | 'agents'
 
 /**
- * A file that defines something: Markdown by its frontmatter and its text, or a command in TOML. `name` is its path below its folder without the
- * ending, with a colon for each slash; `place` is its path as a person reads it.
+ * A file with a definition: Markdown with frontmatter and a text, or a command in TOML. `name` is its path below its folder without the
+ * extension, with a colon for each slash; `place` is its path for a person.
  */
 export type DefinitionFile = {
   name: string
@@ -23,27 +23,27 @@ export type DefinitionFile = {
   place: string
   from: 'project' | 'user'
   fields: Record<string, string | string[]>
-  /** The frontmatter as it is written. */
+  /** The frontmatter, unparsed. */
   head: string
-  /** The values below the fields that hold a map, by the name of the field and of the entry. */
+  /** The values of the fields that contain a map, by field and entry. */
   maps: Record<string, Record<string, string[]>>
   body: string
 }
 
-/** `unused`: the files of a project that is not trusted, which are there and are not read. */
+/** `unused`: the files of an untrusted project, which exist and are not read. */
 type Definitions = { files: DefinitionFile[]; warnings: string[]; unused: { name: string; place: string }[] }
 
 /** The longest file that is read: longer than any real command or role. */
 const longestDefinition = 64 * 1024
 
-/** The endings of the files of each kind. Commands of Gemini CLI are TOML. */
+/** The file extensions of each kind. Commands of Gemini CLI are TOML. */
 const endings: Record<DefinitionKind, readonly string[]> = { commands: ['.md', '.toml'], agents: ['.md'] }
 const deepest = 4
 const mostFiles = 200
 
 /**
- * Finds the files of one kind: the project's in the order of its places, then the person's own. Of one name only the first
- * counts. Nothing is executed, no link is followed out of the project, and every file that is not used has a warning.
+ * Finds the files of one kind: the project's in the order of their places, then the person's own. Of several files with one name only the
+ * first counts. Nothing is executed, no link is followed out of the project, and every unused file causes a warning.
  */
 export function findDefinitions(kind: DefinitionKind, place: SessionPlace): Definitions {
   const search = new DefinitionSearch(kind, place)
@@ -74,7 +74,7 @@ class DefinitionSearch {
   walk(folder: string, from: DefinitionFile['from'], within = '', depth = 0): void {
     const at = realIfThere(folder)
     if (at === undefined || this.#seen.has(at) || depth > deepest) return
-    // The person's own folder may lie in the project; it is searched as their own.
+    // The person's own folder may be inside the project; it still counts as their own.
     if (from === 'project' && this.#home !== undefined && isInside(at, this.#home)) return
     this.#seen.add(at)
     if (from === 'project' && !isInside(at, this.#root))
@@ -118,7 +118,7 @@ class DefinitionSearch {
   }
 
   #refuse(path: string, from: DefinitionFile['from'], why: string): void {
-    // The files of an untrusted project are not read, so no fault of theirs is reported.
+    // The files of an untrusted project are not read, so their mistakes are not reported.
     if (from === 'user' || this.#place.trusted)
       this.found.warnings.push(`${this.#shown(path, from)} is not used: ${why}.`)
   }
@@ -129,7 +129,9 @@ class DefinitionSearch {
   }
 }
 
-/** Reads a command in the format of Gemini CLI: TOML with a `prompt` and a `description`. A text says why the file is not used. */
+/**
+ * Parses a command in the format of Gemini CLI: TOML with a `prompt` and a `description`. A returned text says why the file is not used.
+ */
 function tomlCommand(text: string): Pick<DefinitionFile, 'fields' | 'body'> | string {
   try {
     const { prompt, description } = parseToml(text)
@@ -140,14 +142,14 @@ function tomlCommand(text: string): Pick<DefinitionFile, 'fields' | 'body'> | st
   }
 }
 
-/** A field of the frontmatter in one line that is safe for a terminal. */
+/** A field of the frontmatter on one line that is safe for a terminal. */
 export function fieldLine({ fields }: Pick<DefinitionFile, 'fields'>, name: string): string {
   return terminalText([fields[name] ?? ''].flat().join(', '))
     .replaceAll(/\s+/g, ' ')
     .trim()
 }
 
-/** A field as it is written, in one line: YAML would read `[file] [words]` as a list. */
+/** A field on one line, unparsed: YAML would read `[file] [words]` as a list. */
 export function writtenField({ head }: Pick<DefinitionFile, 'head'>, name: string): string {
   const line = head.split(/\r?\n/).find((one) => one.startsWith(`${name}:`))
   const text = line
@@ -157,18 +159,18 @@ export function writtenField({ head }: Pick<DefinitionFile, 'head'>, name: strin
   return fieldLine({ fields: { [name]: text ?? '' } }, name)
 }
 
-/** A field that lists names of tools: Claude Code writes them in one line, others as a list. A pattern in brackets may hold spaces. */
+/** A field that lists names of tools: Claude Code writes them on one line, others as a list. A pattern in brackets may contain spaces. */
 export function fieldNames({ fields }: Pick<DefinitionFile, 'fields'>, name: string): string[] {
   const text = [fields[name] ?? []].flat().join(', ')
   return [...text.matchAll(/[^\s,()]+(?:\([^)]*\))?/g)].map(([one]) => one)
 }
 
-/** The fields of a file that are not among the known ones. */
+/** The fields of a file that are unknown to termaite. */
 export function unknownFields({ fields, maps }: Pick<DefinitionFile, 'fields' | 'maps'>, known: readonly string[]) {
   return [...Object.keys(fields), ...Object.keys(maps)].filter((name) => !known.includes(name))
 }
 
-/** The first of several files with one name counts; warnings name the others. */
+/** Keeps the first of several files with one name; warnings name the others. */
 export function firstOfEachName<T extends { name: string; place: string }>(all: readonly T[], warnings: string[]): T[] {
   const first = new Map<string, T>()
   for (const one of all) {

@@ -11,7 +11,7 @@ import { isTurnSummary, view, withoutOldSteps } from '../../core/talk/view.ts'
 type Said = Fact & { by: string }
 type Spoken = Extract<ModelMessage, { role: 'assistant' }>
 
-/** The frame of a session: its system text, and the tools in the order they were given. */
+/** The frame of a session: its system text, and the tools in their given order. */
 export function frameOf(
   system: string,
   tools: readonly Pick<Tool, 'name' | 'description' | 'schema' | 'brief'>[],
@@ -22,15 +22,15 @@ export function frameOf(
   }
 }
 
-/** Follows an attempt instead of being in the frame, because few sessions have a failed attempt. */
+/** A text after each failed attempt. It is not part of the frame, because few sessions have a failed attempt. */
 const inPlace = 'What this attempt did is still in place: look before you do it again.'
 
-/** The part of a turn that the messages are made of. */
+/** The part of a turn from which the messages are made. */
 type Asked = Pick<Turn, 'prompt' | 'files' | 'history' | 'attempts' | 'steered'>
 
 /**
- * The messages of a request: the view, then what happened in the turn so far. Pure, and each request is a prefix of
- * the next. The agent's own words are the assistant's; those of other agents are marked as theirs.
+ * The messages of a request: the view, then the events of the turn so far. A pure function, by which each request is a prefix of the
+ * next. The agent's own text has the role assistant; the text of other agents is marked as theirs.
  */
 export function modelMessages(self: string, turn: Asked, done: readonly Fact[]): ModelMessage[] {
   const asked: Fact = defined({ type: 'prompt', text: turn.prompt, files: turn.files?.length ? turn.files : undefined })
@@ -44,7 +44,10 @@ export function modelMessages(self: string, turn: Asked, done: readonly Fact[]):
   ])
 }
 
-/** Shortens the history by the trims and summaries of earlier turns that were made since the turn began, as the view of a later turn will. */
+/**
+ * Shortens the history by the trims and summaries of earlier turns that were made since the turn began, in the same way as the view of a
+ * later turn.
+ */
 export function applyTrims(history: readonly Entry[], done: readonly Fact[], by: string): readonly Entry[] {
   const changes = done.filter((fact) => (fact.type === 'trim' || fact.type === 'summary') && fact.through !== undefined)
   if (changes.length === 0) return history
@@ -54,7 +57,7 @@ export function applyTrims(history: readonly Entry[], done: readonly Fact[], by:
 function project(self: string, said: readonly Said[]): ModelMessage[] {
   const list: ModelMessage[] = []
   const own = new Map<string, string>()
-  /** Text and calls of one step are one message. */
+  /** The text and the calls of one step form one message. */
   let open: { step: number | undefined; message: Spoken } | undefined
   const assistant = ({ step }: { step?: number }): Spoken => {
     if (open && step !== undefined && open.step === step) return open.message

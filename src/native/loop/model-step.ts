@@ -8,14 +8,14 @@ export type Call = Extract<ModelEvent, { type: 'call' }>
 
 type Whole = { text: string; calls: Call[]; stop: 'done' | 'calls' | 'length' | 'refused'; opaque?: unknown }
 
-/** One answer of the model, or why it gave no answer, and its usage. */
+/** One answer of the model, or the reason why the model gave no answer, and its usage. */
 export type Answer = { usage: Usage[] } & (
   | (Whole & { failure?: undefined })
   | { failure: Failure; invalid?: InvalidRequest }
 )
 export type WholeAnswer = Extract<Answer, Whole>
 
-/** How long one answer is tried again while no other agent can take the turn. */
+/** How long one answer is retried while no other agent can take the turn. */
 export type Patience = { seconds: number; random(): number }
 
 export const usualPatience: Patience = { seconds: 600, random: Math.random }
@@ -23,12 +23,12 @@ export const usualPatience: Patience = { seconds: 600, random: Math.random }
 /** The part of a turn that an answer needs. */
 type Around = Pick<Turn, 'signal' | 'clock' | 'waits' | 'othersFree'>
 
-/** An attempt that failed for a temporary reason. `piece`: the words that came before. */
+/** An attempt that failed for a temporary reason. `piece`: the text that arrived before the failure. */
 type Failed = { failure: Failure; passing: boolean; invalid?: InvalidRequest; piece: string }
 
 /**
  * Asks the model for one answer: streams its text and thoughts, and returns the whole answer. After a temporary failure the request is
- * tried again, from where the answer broke off. No call of a broken answer is returned, so that none is made twice.
+ * retried, continuing the broken answer. No call of a broken answer is returned, so that none is made twice.
  */
 export async function* askModel(
   model: Model,
@@ -92,14 +92,14 @@ async function* tryOnce(
   return { failure: { kind: 'crash', message }, passing: false, piece: text }
 }
 
-/** The first pause doubles up to the longest. */
+/** The first and the longest pause; in between, the pause doubles. */
 const firstPauseMs = 1000
 const longestPauseMs = 60_000
 
-/** While another agent is free, a broken connection gets this many more tries, and a busy provider none. */
+/** While another agent is free, a broken connection is retried this often, and a busy provider not at all. */
 const triesBesideOthers = 2
 
-/** A call that the provider could not read may be right when it is made again, but not after many tries of the same request. */
+/** If a provider could not parse a call, another try may succeed, but not after many tries of the same request. */
 const triesOfInvalid = 2
 
 /** The pauses between the tries of one answer. */
@@ -108,7 +108,7 @@ class Waits {
   #patience: Patience
   #began: number | undefined
   #tries = 1
-  /** How often the pause was doubled since something came last. */
+  /** How often the pause has doubled since data last arrived. */
   #doubled = 0
 
   constructor(turn: Around, patience: Patience) {
@@ -116,7 +116,7 @@ class Waits {
     this.#patience = patience
   }
 
-  /** Returns how long to wait before the next try, in ms; undefined when this answer is given up. */
+  /** Returns how long to wait before the next try, in ms; undefined to give up this answer. */
   next(failure: Failure, moved: boolean, invalid: boolean): number | undefined {
     const { clock, othersFree } = this.#turn
     if (invalid && this.#tries > triesOfInvalid) return undefined
@@ -125,7 +125,8 @@ class Waits {
     if (moved) this.#doubled = 0
     const usual = Math.min(longestPauseMs, firstPauseMs * 2 ** this.#doubled++)
     const random = this.#patience.random()
-    // Half of the pause is chance, so that many clients do not come back at the same moment; a stated time is never cut short.
+    // Half of the pause is random, so that many clients do not return at the same moment; a time that the provider stated is never
+    // shortened.
     const stated = failure.retryAt === undefined ? 0 : failure.retryAt - clock.now()
     const pause = Math.round(stated > 0 ? stated + (random * Math.min(usual, stated)) / 4 : usual * (0.5 + random / 2))
     if (clock.elapsed() - this.#began + pause > this.#patience.seconds * 1000) return undefined
@@ -139,7 +140,7 @@ class Waits {
     await clock.sleep(pause, signal)
   }
 
-  /** The failure of an answer that is given up: it says what was tried. */
+  /** The failure of an abandoned answer, which says what was tried. */
   given(failure: Failure): Failure {
     if (this.#tries === 1) return failure
     const { clock } = this.#turn

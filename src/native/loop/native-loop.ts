@@ -22,39 +22,39 @@ export type Native = {
   name: string
   model: Model
   tools: readonly Tool[]
-  /** Finds a tool that is not in `tools`: those of MCP servers come and go. */
+  /** Finds a tool that is not in `tools`, because the tools of MCP servers come and go. */
   find?(name: string): Tool | undefined
   policy: Policy
-  /** The frame that every request begins with; one that is frozen for a session emits an event when it is made. */
+  /** The frame with which every request begins. A frame that is frozen for a session emits an event when it is made. */
   frame: Frame | ((turn: Turn) => AsyncGenerator<Event, Frame>)
-  /** Keeps a frame that was changed, for the later turns of the session. */
+  /** Stores a changed frame for the later turns of the session. */
   reframe?(frame: Frame): AsyncGenerator<Event, void>
-  /** The most steps that a turn may ever have. */
+  /** The most steps that any turn may have. */
   maxSteps?: number
-  /** The limits on steps that the settings name. */
+  /** The limits on steps from the settings. */
   steps?: StepLimits
-  /** The size of the window, if it is not that of the model. */
+  /** The size of the window, if it differs from that of the model. */
   window?(): number
   vendor?: string
-  /** How long an answer is tried again while no other agent can take the turn. */
+  /** How long an answer is retried while no other agent can take the turn. */
   patience?: Patience
-  /** Texts to add to a prompt, or why the prompt is refused. */
+  /** Texts to add to a prompt, or the reason to refuse the prompt. */
   opens?(turn: Turn): Promise<{ hookGuides: string[]; refused?: string }>
-  /** Returns why the turn must go on after this answer, if it must; `again`: it was already kept going before. */
+  /** Returns the reason if the turn must continue after this answer; `again`: it was already made to continue before. */
   ends?(answer: string, again: boolean, turn: Turn): Promise<string | undefined>
-  /** Why the turn ends after the calls of a step, whatever the model would answer. */
+  /** Why the turn must end after the calls of a step, whatever the model would answer. */
   halts?(turn: Turn): string | undefined
   /** Guides to add before the next request. */
   before?(turn: Turn): Promise<readonly Guide[]>
-  /** Returns a text that the next request has and no later one; `messages` are the others of that request. */
+  /** Returns a text that is only part of the next request; `messages` are the other messages of that request. */
   aside?(turn: Turn, messages: readonly ModelMessage[]): Promise<string | undefined>
-  /** Why nothing of the turn may be summarised now, if something forbids it. */
+  /** Why no part of the turn may be summarised now, if something forbids it. */
   forbidsSummary?(turn: Turn): Promise<string | undefined>
   /** Ends processes that tools started. */
   close?(): Promise<void>
 }
 
-/** Our own agent: asks the model, performs its calls, and repeats until the model calls nothing more. */
+/** Our own agent: asks the model, performs its calls, and repeats this until the model makes no more calls. */
 export function nativeAgent(native: Native): Agent {
   const { name, model, vendor } = native
   return {
@@ -96,7 +96,7 @@ async function* loop(native: Native, turn: Turn): AsyncGenerator<Event, Outcome>
   yield* keepFacts(guideFacts(opened?.hookGuides ?? []), done)
   const noted = new Set<string>()
   let again = false
-  /** How often the answer was asked for again, in the form that the turn names. */
+  /** How often the model was asked again to give its answer in the form that the turn requires. */
   let closings = 0
   for (let step = 1; ; step++) {
     const stop = await steps.stops(step)
@@ -152,12 +152,12 @@ function* unseenNotes(
   }
 }
 
-/** An answer, and what to call once its usage was reported: until then its tokens are set aside in the budget. */
+/** An answer, and a function to call once its usage was reported: until then its tokens are reserved in the budget. */
 type PaidAnswer = { answer: Answer; paid(): void }
 
 const failedAnswer = (failure: Failure): PaidAnswer => ({ answer: { usage: [], failure }, paid: () => {} })
 
-/** Makes room in the window and asks the model. A turn that has begun its work survives a request that was too long. */
+/** Makes room in the window and asks the model. If work has begun, the turn survives a request that was too long. */
 async function* askInRoom(
   native: Native,
   room: TurnWindow,
@@ -179,7 +179,7 @@ async function* askInRoom(
     const paid = held.release
     room.counted(request, answer.usage)
     if (answer.failure?.kind === 'crash' && enforced) {
-      // Not every provider takes every schema: then the words of the request must do.
+      // Some providers do not accept every schema: then the text of the request must be enough.
       enforced = undefined
       paid()
       continue
@@ -201,7 +201,7 @@ async function* askInRoom(
   }
 }
 
-/** Adds to the outcome what the turn was not allowed to do. */
+/** Adds to the outcome which actions the turn was not allowed to do. */
 function withDenials(outcome: Outcome, done: readonly Fact[]): Outcome {
   const refused = done.flatMap((fact) => {
     const data = fact.type === 'result' ? (fact.data as { denied?: string; rule?: string } | undefined) : undefined
@@ -219,15 +219,15 @@ async function* refusedPrompt(why: string): AsyncGenerator<Event, Outcome> {
   return { ok: true, text }
 }
 
-/** Guides from hooks and the like; the mark lets a summary replace them with the messages around them. */
+/** Guides from hooks and similar sources; their mark lets a summary replace them together with the messages around them. */
 function* guideFacts(texts: readonly string[], name = 'hook'): Generator<Event, void> {
   for (const text of texts) yield { type: 'guide', name, text, mark: name }
 }
 
-/** How often the model is asked again for an answer in the form of the turn; the provider then enforces the form, if it can. */
+/** How often the model is asked again for an answer in the required form; the provider then enforces the form, if it can. */
 const mostClosings = 2
 
-/** Returns the message that asks the model again when its answer does not fit the JSON Schema of the turn; undefined when the answer fits. */
+/** Returns the message that asks the model again if its answer does not match the JSON Schema of the turn; undefined if it matches. */
 async function formReminder({ form }: Turn, outcome: Outcome): Promise<string | undefined> {
   if (!form || !outcome.ok || outcome.refused) return undefined
   const read = await form.check(outcome)
@@ -264,7 +264,7 @@ function* every(facts: readonly Fact[]): Generator<Event, void> {
   yield* facts
 }
 
-/** Collects every fact on its way out, for the next request. */
+/** Collects every fact that is emitted, for the next request. */
 function keepFacts<R>(events: AsyncGenerator<Event, R> | Generator<Event, R>, done: Fact[]): AsyncGenerator<Event, R> {
   return relay(events, (event) => {
     if (isFact(event)) done.push(event)

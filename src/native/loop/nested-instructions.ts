@@ -7,7 +7,7 @@ import { guidesOf } from '../../core/talk/compaction.ts'
 import { folders, instructionsIn, readFolderInstructions } from './instructions.ts'
 import { isInside } from '../../safety/untrusted-file.ts'
 
-/** How many bytes the instruction files of one folder may take, and those of all folders of a session together. */
+/** The most bytes of the instruction files of one folder, and of all folders of a session together. */
 export const longestNested = { folder: 16 * 1024, all: 64 * 1024 }
 
 const prefix = 'instructions:'
@@ -16,8 +16,8 @@ const prefix = 'instructions:'
 type NestedNews = { guides: Guide[]; notes: string[] }
 
 /**
- * The instruction files of folders below the working folder. They are not in the frame: the model is given those of a folder
- * when a tool has read or written a file there, once for each version. The guides have no mark, so that a summary keeps them.
+ * The instruction files of folders below the working folder. They are not in the frame: the model gets those of a folder when a tool has
+ * read or written a file there, once for each version. The guides have no mark, so that a summary keeps them.
  */
 export class NestedInstructions {
   #place: SessionPlace
@@ -25,7 +25,7 @@ export class NestedInstructions {
   /** The folders whose instruction files are in the frame. */
   #framed: Set<string>
   #touched = new Set<string>()
-  /** The texts that were given, by the name of their guide. */
+  /** The texts that the model has got, by the name of their guide. */
   #given: Map<string, string>
   #unread = new Set<string>()
 
@@ -37,7 +37,9 @@ export class NestedInstructions {
     this.#given = new Map(given.map(({ name, text }) => [name, text]))
   }
 
-  /** Notes that a tool has read or written a file. A folder does not count, because a search or a listing names no file. */
+  /**
+   * Notes that a tool has read or written a file. A folder does not count, because a search or a listing does not use a particular file.
+   */
   touch(path: string): void {
     const file = realIfThere(path)
     if (file === undefined || !isInside(file, this.#root) || !isFile(file)) return
@@ -45,7 +47,7 @@ export class NestedInstructions {
       if (!this.#framed.has(folder)) this.#touched.add(folder)
   }
 
-  /** The instructions of the folders that were touched since the last call and that the model does not have yet, the outermost first. */
+  /** The new instructions of the folders that were touched since the last call, outermost first. */
   take(): NestedNews {
     const touched = [...this.#touched].sort()
     this.#touched.clear()
@@ -89,7 +91,7 @@ export class NestedInstructions {
     ])
   }
 
-  /** Adds notes that were not given in this turn. */
+  /** Adds notes that were not shown in this turn. */
   #tell(news: NestedNews, notes: readonly string[]): void {
     for (const note of notes) if (!this.#unread.has(note)) news.notes.push(note)
     for (const note of notes) this.#unread.add(note)

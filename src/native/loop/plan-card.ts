@@ -3,7 +3,7 @@ import { defined } from '../../base/defined.ts'
 import { tag } from '../../core/talk/transcript.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
 
-/** Whether an answer is a plan; one that only asks something back has no sections. */
+/** Whether an answer is a plan; an answer that only asks a question has no sections. */
 export function isPlan(answer: string): boolean {
   const named = ['Summary', 'Implementation Changes', 'Public APIs', 'Tests', 'Assumptions'].filter((section) =>
     new RegExp(`^[\\s#*\\d.]*${section}\\b`, 'im').test(answer),
@@ -11,7 +11,7 @@ export function isPlan(answer: string): boolean {
   return named.length >= 2
 }
 
-/** The question about a plan; words of the person's own are the change they want. */
+/** The question about a plan; free text is the change that the person wants. */
 export function planQuestion(plan: string): Question {
   return {
     about: 'choice',
@@ -28,10 +28,10 @@ export function planQuestion(plan: string): Question {
   }
 }
 
-/** `wish`: the change, if the person named it at once. */
+/** `wish`: the change, if the person described it at once. */
 type PlanAnswer = { then: 'build' } | { then: 'change'; wish?: string } | { then: 'drop' }
 
-/** Reads the answer; without one nothing is built, and the plan stays as it is. */
+/** Interprets the answer; without an answer nothing is built, and the plan stays as it is. */
 export function planAnswer(picks: string[] | undefined): PlanAnswer | undefined {
   const [pick, words] = picks ?? []
   if (pick === undefined || pick.trim() === '') return undefined
@@ -40,7 +40,7 @@ export function planAnswer(picks: string[] | undefined): PlanAnswer | undefined 
   return { then: 'change', wish: pick }
 }
 
-/** The prompt that builds an approved plan; it holds the plan, because the planning may have been summarised since. */
+/** The prompt that builds an approved plan; it contains the plan, because the planning may have been summarised since. */
 export function buildPrompt(plan: string): string {
   const asked =
     'Build this plan, which I approved. Keep to it; if the code proves it wrong, do what its goal needs and say so. Run the checks it names.'

@@ -6,10 +6,10 @@ import type { ToldItem } from './context-changes.ts'
 import { defined } from '../../base/defined.ts'
 import { readText } from '../../core/talk/store.ts'
 
-/** A frame, and the items of context it holds: later changes to them are added as messages. */
+/** A frame, and the items of context in it: later changes to them are added as messages. */
 export type FrameAndTold = { frame: Frame; told: readonly ToldItem[] }
 
-/** How a session's frame is made; `key` names the mode and the model, and another key needs another frame. */
+/** How a session's frame is made; `key` identifies the mode and the model, and a different key needs a different frame. */
 type FrameSpec = { key: string; vendor?: string; make(): Promise<FrameAndTold> }
 
 type Frozen = FrameAndTold & { key: string }
@@ -28,7 +28,7 @@ export async function* sessionFrame(
   return made
 }
 
-/** Keeps a frame as that of the session from here on. */
+/** Stores a frame as the frame of the session from now on. */
 export async function* freezeFrame(
   framed: FrameAndTold,
   blobs: Blobs,
@@ -38,7 +38,7 @@ export async function* freezeFrame(
   yield defined({ type: 'frame', ref: await blobs.put(body, 'application/json'), vendor })
 }
 
-/** The frame of an agent's requests now; undefined before its first one. */
+/** The present frame of an agent's requests; undefined before its first request. */
 export async function keptFrame(name: string, entries: readonly Entry[], blobs: Blobs): Promise<Frame | undefined> {
   return (await lastFrozen(name, entries, blobs))?.frame
 }
@@ -49,7 +49,7 @@ async function lastFrozen(name: string, entries: readonly Entry[], blobs: Blobs)
   return kept && readFrozen(blobs, kept.ref)
 }
 
-/** Reads a frozen frame; one that is lost or broken is made again, which only costs the provider's cache. */
+/** Reads a frozen frame; a lost or damaged one is made again, which only costs the provider's cache. */
 async function readFrozen(blobs: Blobs, ref: Parameters<typeof readText>[1]): Promise<Frozen | undefined> {
   try {
     const found = JSON.parse(await readText(blobs, ref)) as Frozen

@@ -11,13 +11,13 @@ import { tag } from '../../core/talk/transcript.ts'
 import { sourceText } from '../../base/source-text.ts'
 
 type OpeningParts = Pick<SystemParts, 'mode' | 'date' | 'system' | 'meta' | 'role' | 'wall' | 'folders'> & {
-  /** False if the session has no tool to hand work to a subagent, because it only advises. */
+  /** False if the session has no tool for delegating to a subagent, because it only advises. */
   delegates?: boolean
-  /** False if the session has no tool to load a skill. */
+  /** False if the session has no tool for loading a skill. */
   loadsSkills?: boolean
 }
 
-/** The beginning of a session: the system text to freeze, the items in it, and the skills and subagents it offers. */
+/** The beginning of a session: the system text to freeze, the items in it, and the skills and subagents that it offers. */
 export type Opening = {
   system: string
   /** Each item of the text, in the form in which a later change of it would be sent. */
@@ -25,14 +25,14 @@ export type Opening = {
   skills: Skill[]
   subagents: Subagent[]
   warnings: string[]
-  /** Notes for the person about instruction files that are not followed. */
+  /** Notes for the person about instruction files that are ignored. */
   untrusted?: string
 }
 
 export function opening(ground: SessionPlace, parts: OpeningParts): Opening {
   const instructions = readInstructions(ground)
   const found = findSkills(ground)
-  // Plan mode and subagents hand no work on.
+  // Plan mode and subagents do not delegate.
   const delegates = parts.mode === 'agent' && parts.delegates !== false
   const own = delegates ? findSubagents(ground) : { subagents: [], warnings: [] }
   const system = systemText({
@@ -68,7 +68,7 @@ function tellings(
     ...skills
       .filter(({ unlisted }) => !unlisted)
       .map((skill) =>
-        // The path is given too: a session that began without skills has no tool to load one.
+        // The path is included, because a session that began without skills has no tool to load one.
         telling(
           `skill ${skill.name}`,
           `This skill is new or has changed. Load it with load_skill, or read ${skill.path}:\n${skillLine(skill)}`,
@@ -88,7 +88,7 @@ function wallTelling(wall: string | undefined): ContextItem[] {
   return wall === undefined ? [] : [telling('sandbox', `The limits on your commands have changed. ${wall}`)]
 }
 
-/** The name of this item is what the model reads when the last folder was taken back. */
+/** The model sees the name of this item when the last added folder is removed. */
 function foldersTelling(folders: string | undefined): ContextItem[] {
   if (folders === undefined) return []
   return [
@@ -98,12 +98,12 @@ function foldersTelling(folders: string | undefined): ContextItem[] {
 
 const telling = (about: string, text: string): ContextItem => ({ about, hash: shortHash(text), text })
 
-/** The kind of a session of our own agent, which decides the texts that the session begins with. */
+/** The kind of a session of our own agent, which determines the texts at the beginning of the session. */
 export type SessionMode = 'agent' | 'plan' | 'subagent' | 'coordinator'
 
 type SystemParts = {
   mode: SessionMode
-  /** The day the session started, as YYYY-MM-DD; handed in, so that a long session keeps its bytes. */
+  /** The day on which the session started, as YYYY-MM-DD; it is handed in, so that the text stays the same in a long session. */
   date: string
   cwd: string
   /** The description of the machine. */
@@ -112,7 +112,7 @@ type SystemParts = {
   instructions?: string
   skills?: string
   subagents?: string
-  /** The instruction that every turn closes with. */
+  /** The instruction at the end of every turn. */
   meta?: string
   /** The role of a user's own subagent. */
   role?: string
@@ -123,8 +123,8 @@ type SystemParts = {
 }
 
 /**
- * The system text. The same parts give the same bytes, and parts that change sooner come later, so that sessions of
- * one project share its beginning.
+ * The system text. The same parts give the same bytes, and parts that change more often come later, so that sessions of one project share
+ * its beginning.
  */
 export function systemText(parts: SystemParts): string {
   const { mode, date, cwd, system, instructions, skills, subagents, meta, role, wall, folders } = parts

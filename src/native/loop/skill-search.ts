@@ -13,7 +13,7 @@ const deepest = 4
 const mostFolders = 2000
 const mostSkills = 200
 
-/** Finds every skill; of one name the nearest wins, and the project's wins over the person's own. */
+/** Finds every skill. Of several with one name the nearest wins, and the project's wins over the person's own. */
 export function findSkills(ground: SessionPlace): Skills {
   const search = new SkillSearch(ground.root)
   const places = projectSkillPlaces(ground)
@@ -26,7 +26,7 @@ export function findSkills(ground: SessionPlace): Skills {
   return search.result()
 }
 
-/** The folders of skills in a project, the nearest first. */
+/** The folders of skills in a project, nearest first. */
 function projectSkillPlaces(ground: Pick<SessionPlace, 'cwd' | 'root'>): string[] {
   return folders(ground)
     .reverse()
@@ -87,7 +87,7 @@ class SkillSearch {
   }
 }
 
-/** Finds the skill in a folder. The file is called SKILL.md in any case of letters; the usual name wins over the others. */
+/** Finds the skill in a folder. The file is called SKILL.md in any case of letters; the usual spelling wins. */
 function skillFile(folder: string): string | undefined {
   try {
     const names = readdirSync(folder).filter((name) => /^skill\.md$/i.test(name))

@@ -5,7 +5,7 @@ import { frontmatter } from '../../base/text/frontmatter.ts'
 import { attribute, tag } from '../../core/talk/transcript.ts'
 import { fitting, readUntrustedFile } from '../../safety/untrusted-file.ts'
 
-/** A skill as the model knows it before it is loaded. */
+/** A skill in the form that the model gets before it is loaded. */
 export type Skill = {
   name: string
   description: string
@@ -14,19 +14,18 @@ export type Skill = {
   from: 'project' | 'user'
   /** Whether only a person can load the skill. */
   unlisted?: true
-  /** Whether the skill is made for the model alone, and is not a slash command. */
+  /** Whether the skill is only for the model, and not a slash command. */
   modelOnly?: true
   /**
-   * Reads the text for the model when the skill is loaded, so that a change counts. Throws an error that says why it
-   * cannot be read.
+   * Reads the text for the model when the skill is loaded, so that later changes count. Throws an error that says why it cannot be read.
    */
   body(): string
 }
 
-/** The longest body: longer than that of any real skill, and still one line of a log. */
+/** The longest body: longer than that of any real skill, and still one line in a log. */
 const longestBody = 48 * 1024
 
-/** Reads the skill in a SKILL.md, or says why it is not a skill; warns of what the standard does not allow. */
+/** Parses the skill in a SKILL.md, or says why it is not one; warns about deviations from the standard. */
 export function skillIn(
   path: string,
   from: Skill['from'],
@@ -67,7 +66,7 @@ const longestDescription = 1024
 const usable = /^[\w.-]{1,64}$/
 const standard = /^(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*$/
 
-/** A field's value in one line. */
+/** A field's value on one line. */
 function oneLineField(value: string | string[] | undefined): string {
   return [value ?? ''].flat().join(', ').replaceAll(/\s+/g, ' ').trim()
 }
@@ -92,13 +91,13 @@ export function commandsOf({ name, trigger, modelOnly }: Pick<Skill, 'name' | 't
   return [...new Set(words)]
 }
 
-/** How many characters of every request the list of skills may take. */
+/** The most characters that the list of skills may take in every request. */
 const longestList = 8 * 1024
 
 const usage =
   'Instructions for special tasks. When a task clearly matches one that is not loaded yet, load it with load_skill first; a loaded skill comes before general instructions.'
 
-/** The list of skills for the model: names, descriptions, triggers; long lists have shorter descriptions. */
+/** The list of skills for the model: names, descriptions and triggers; a long list has shorter descriptions. */
 export function skillList(skills: readonly Skill[]): string {
   const listed = skills.filter(({ unlisted }) => !unlisted)
   if (listed.length === 0) return ''
@@ -120,7 +119,7 @@ export function skillPrompt(name: string, request: string): string {
   return `Use the skill ${name}: ${request.trim()}`
 }
 
-/** The skill that a prompt asks for, by such words or by a slash command: it is loaded before the model asks for it. */
+/** The skill that a prompt asks for, in this form or with a slash command: it is loaded before the model asks for it. */
 export function requestedSkill(prompt: string, skills: readonly Skill[]): Skill | undefined {
   const name = /^Use the skill ([\w.-]+):(?:\s|$)/.exec(prompt)?.[1]
   if (name !== undefined) return skills.find((skill) => skill.name === name)

@@ -7,8 +7,8 @@ import { unfinished } from '../../core/talk/outcome.ts'
 import { stepsSpent, usualSteps } from '../../core/work/budget.ts'
 
 /**
- * Decides before each step of a turn whether the turn may go on. `--max-steps` always holds. Without it a turn that nobody watches
- * has a fixed number of steps, and a person who watches is asked every so often.
+ * Decides before each step of a turn whether the turn may continue. `--max-steps` always applies. Without it, an unwatched turn has a
+ * fixed number of steps, and a person who watches is asked from time to time.
  */
 export class StepCount {
   #turn: Turn
@@ -49,7 +49,7 @@ export class StepCount {
   }
 }
 
-/** The card of a long turn. Escape stops it, which loses nothing and spends nothing. */
+/** The card for a long turn. Escape stops the turn, which loses nothing and costs nothing. */
 export function goOnQuestion(made: number, more: number): Question {
   return {
     about: 'choice',

@@ -6,32 +6,32 @@ import { fieldLine, fieldNames, findDefinitions, firstOfEachName, unknownFields 
 import { fitting } from '../../safety/untrusted-file.ts'
 
 /**
- * A subagent that a file of the person or of the project defines: its role, and what it is limited to. Each limit only narrows
- * what the agent that calls it may do.
+ * A subagent that a file of the person or of the project defines: its role and its limits. Each limit only narrows the rights of the
+ * agent that calls it.
  */
 export type Subagent = {
   name: string
   description: string
-  /** The tools that the subagent has, as the file names them; without it, all that the session has. */
+  /** The tools of the subagent, as the file names them; without it, all tools of the session. */
   tools?: string[]
-  /** The tools that the file takes away. */
+  /** The tools that the file removes. */
   without?: string[]
   model?: string
   effort?: string
-  /** The permission mode, in Claude Code's words. */
+  /** The permission mode, by Claude Code's names. */
   mode?: string
   /** The most steps that the subagent may take. */
   steps?: number
   role: string
   path: string
-  /** The file as a person reads it. */
+  /** The path of the file, for a person. */
   place: string
   from: DefinitionFile['from']
   /** Fields of the file that termaite does not use. */
   unknown?: string[]
 }
 
-/** `unused`: files of a project that is not trusted. */
+/** `unused`: files of an untrusted project. */
 export type Subagents = { subagents: Subagent[]; warnings: string[]; unused: string[] }
 
 /** Reads the subagents of a trusted project and the person's own ones, sorted by name. */
@@ -46,17 +46,17 @@ export function findSubagents(place: SessionPlace): Subagents {
   return { subagents: firstOfEachName(all, warnings), warnings, unused: unused.map((one) => one.place) }
 }
 
-/** Fields that are used, and those that only change how another program shows a subagent. */
+/** The fields that termaite uses, and fields that only affect how another program shows a subagent. */
 const known = [
   ...['name', 'description', 'tools', 'disallowedTools', 'model', 'effort', 'reasoningEffort', 'permissionMode'],
   ...['maxTurns', 'maxSteps', 'steps', 'max_turns', 'permission', 'mode', 'disable', 'disabled', 'color', 'hidden'],
 ]
 
-/** Undefined for a file that declares that it is not a subagent, or that it is disabled. */
+/** Undefined for a file that says that it is not a subagent, or that it is disabled. */
 function subagentIn(file: DefinitionFile): Subagent | string | undefined {
   const said = (field: string) => fieldLine(file, field)
   if (said('disable') === 'true' || said('disabled') === 'true') return undefined
-  // OpenCode's primary agents are chosen by a person, and take no task of another agent.
+  // A person selects OpenCode's primary agents; they take no task from another agent.
   if (said('mode') === 'primary') return undefined
   const name = said('name') || file.name.split(':').at(-1)!
   if (!/^[\w-]{1,64}$/.test(name)) return 'its name may hold only letters, digits, "-" and "_"'
@@ -82,7 +82,7 @@ function subagentIn(file: DefinitionFile): Subagent | string | undefined {
   })
 }
 
-/** The tools that OpenCode's maps take away: those set to false, and those with a rule that denies something. */
+/** The tools that OpenCode's maps remove: those set to false, and those with a rule that denies something. */
 function takenAway({ maps }: DefinitionFile): string[] {
   const off = Object.entries(maps.tools ?? {}).filter(([, values]) => values.includes('false'))
   const denied = Object.entries(maps.permission ?? {}).filter(([, values]) => values.includes('deny'))
@@ -91,7 +91,7 @@ function takenAway({ maps }: DefinitionFile): string[] {
 
 const longestDescription = 300
 
-/** How many characters of every request the list of subagents may take. */
+/** The most characters that the list of subagents may take in every request. */
 const longestList = 6 * 1024
 
 /** The list of subagents for the model, with shorter descriptions if it is long; empty without subagents. */
@@ -114,7 +114,7 @@ export function subagentLine({ name, description }: Subagent, length = longestDe
   return `- ${name}${told === '' ? '' : `: ${told}`}`
 }
 
-/** The subagent that a call names by its type or at the beginning of its task, and the task without that name. */
+/** The subagent that a call names, by its type or at the beginning of its task, and the task without that name. */
 export function chosenSubagent(
   { task, type }: { task: string; type?: string },
   subagents: readonly Subagent[],
@@ -133,5 +133,5 @@ export function chosenSubagent(
   return subagent ? { subagent, task: task.slice(whole!.length) } : { task }
 }
 
-/** Types that models know from other programs for a subagent without a role of its own. */
+/** Names that other programs use for a subagent without a special role. */
 const usualTypes = new Set(['', 'general', 'general-purpose', 'default', 'subagent'])

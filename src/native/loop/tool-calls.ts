@@ -11,15 +11,14 @@ import { perform } from '../../core/work/perform.ts'
 
 type ToolKit = {
   tools: readonly Tool[]
-  /** Finds a tool that is not in `tools`: a frame may be older or newer than its tools. */
+  /** Finds a tool that is not in `tools`, because a frame may be older or newer than its tools. */
   find?(name: string): Tool | undefined
   policy: Policy
   repetition: Repetition
 }
 
 /**
- * Performs the calls of one step in their order; calls that only read run side by side. Returns the questions of a
- * call that asks the person.
+ * Performs the calls of one step in order; calls that only read run side by side. Returns the questions of a call that asks the person.
  */
 export async function* performAll(
   calls: readonly Call[],
@@ -53,12 +52,12 @@ export async function* performAll(
     return asks
   }
   for (const call of tooSoon) yield* skipCall(call, step, toolOf(call, kit)!.notBeside!.why)
-  // Guides come after all results of the step: no provider takes a message between them.
+  // Guides come after all results of the step: no provider accepts a message between them.
   yield* guides
   return undefined
 }
 
-/** A call as it is made: `via` is the tool through which the model made it. */
+/** A call in the form in which it is made: `via` is the tool through which the model made it. */
 type MadeCall = Call & { via?: string }
 
 function direct(call: Call, kit: ToolKit): MadeCall {
@@ -70,7 +69,7 @@ const readsBeside = (tool: Tool | undefined) => tool?.risk === 'read' && !tool.a
 
 const toolOf = ({ tool }: Call, { tools, find }: ToolKit) => tools.find(({ name }) => name === tool) ?? find?.(tool)
 
-/** Performs calls side by side. Every call is kept before any runs, and results come in the order of the calls. */
+/** Performs calls side by side. Every call is stored before any runs, and results come in the order of the calls. */
 async function* performBatch(
   calls: readonly MadeCall[],
   step: number,
@@ -91,7 +90,7 @@ async function* performBatch(
     const facts: Event[] = []
     for await (const event of run)
       if (isFact(event)) facts.push(event)
-      // A subagent's events carry what it spent, so they are never dropped.
+      // A subagent's events contain its usage, so they are never dropped.
       else if (event.type === 'inner') await live.push(event)
       else live.offer(event)
     return facts
@@ -112,14 +111,14 @@ function addWarning(event: Event, warning: string): Event {
   return event.type === 'result' && warning !== '' ? { ...event, text: event.text + warning } : event
 }
 
-/** The questions that a tool hands over for the person, instead of a result. */
+/** The questions for the person that a tool returns instead of a result. */
 function asksOf(event: Event): Question[] | undefined {
   if (event.type !== 'result' || !event.ok) return undefined
   return (event.data as { asks?: Question[] } | undefined)?.asks
 }
 
 /**
- * Makes a loaded skill a guide, which no trim cuts and no summary replaces; its result only says that it was loaded.
+ * Turns a loaded skill into a guide, which no trim cuts and no summary replaces; the call's result only says that the skill was loaded.
  */
 function loadSkill(event: Event): { event: Event; guides: Guide[] } {
   const { skill } = ((event.type === 'result' && event.ok && event.data) || {}) as { skill?: string }
@@ -130,7 +129,7 @@ function loadSkill(event: Event): { event: Event; guides: Guide[] } {
 
 const askedFirst = 'the person is being asked a question first. Call this tool again after the answer.'
 
-/** The notification that a call hands on, in the data of its result. */
+/** The notification in the data of a call's result. */
 function reportIn(event: Event): Notification | undefined {
   if (event.type !== 'result' || !event.ok) return undefined
   return (event.data as { notification?: Notification } | undefined)?.notification
@@ -141,10 +140,10 @@ function* skipCall({ id, tool, input, via, opaque }: MadeCall, step: number, why
   yield { type: 'result', call: id, ok: false, text: `Skipped: ${why}` }
 }
 
-/** How often the same call may come in a row before the model is warned, and before the turn is stopped. */
+/** How often the same call may be repeated before the model is warned, and before the turn is stopped. */
 export const repeats = { warned: 3, stopped: 6 }
 
-/** Notices a model that goes in circles: the same call with the same input, again and again. */
+/** Detects a model that goes in circles: the same call with the same input over and over. */
 export class Repetition {
   #last = ''
   #times = 0

@@ -12,44 +12,44 @@ import { endedTurns, agentsThatSaw, withoutOldSteps } from '../../core/talk/view
 import { frameOf, modelMessages, applyTrims } from './model-messages.ts'
 import { askModel } from './model-step.ts'
 
-/** How full the window may be when a turn begins, before the old tool output of earlier turns is left out. */
+/** How full the window may be when a turn begins, before old tool output of earlier turns is left out. */
 const trimAt = 0.5
 
-/** How full the window should be at most after a summary, so that the next one is not due soon. */
+/** How full the window should be at most after a summary, so that the next summary is not needed soon. */
 const aimFor = 0.5
 
-/** The share of the window that a trim or a summary must free: each changes what was sent before, and so loses the provider's cache. */
+/** The share of the window that a trim or a summary must free: each changes earlier messages, and so loses the provider's cache. */
 const worth = { turns: 0.05, steps: 0.1 }
 
 /** How many of the last steps stay whole, because the next ones build on them. Fewer stay if they alone would fill the window. */
 const stepsKept = { summary: [3, 2, 1, 0], trim: [3, 2, 1] } as const
 
-/** Earlier turns are summarised inside a turn if they take more of the window than this. */
+/** Earlier turns are summarised during a turn if they take a larger share of the window than this. */
 const longHistory = 0.25
 
-/** A request for a summary repeats the messages up to the steps it is about. Above this share of the window it would not fit. */
+/** A request for a summary repeats the messages up to the steps to summarise. Above this share of the window it would not fit. */
 const repeatAt = 0.9
 
-/** How much of the window the text of earlier messages takes in a request that does not repeat them. */
+/** The share of the window for the text of earlier messages, in a request that does not repeat them. */
 const transcriptShare = 0.6
 
-/** How many steps pass before a summary that failed is asked for again. */
+/** How many steps pass before a failed summary is requested again. */
 const stepsBeforeRetry = 5
 
 /** How often a request that the provider finds too long is shortened and sent again; each time it is about half as long. */
 export const mostOverflows = 6
 
-/** How far the estimate of tokens may be from what the provider counts. */
+/** How far the provider's count of tokens may differ from our estimate. */
 const ratios = { least: 0.75, most: 4 }
 
-/** The window that a turn has to fit into. */
+/** The window into which a turn has to fit. */
 type WindowParts = {
-  /** The agent whose turn it is. */
+  /** The name of the agent that takes the turn. */
   name: string
   model: Model
   frame: Frame
   turn: Turn
-  /** The size of the window in tokens; asked for late, because a local model reports its size late. */
+  /** The size of the window in tokens; read late, because a local model reports its size late. */
   window(): number
   patience?: Patience
   /** Why nothing may be summarised now, if something forbids it. */
@@ -64,18 +64,19 @@ type WindowParts = {
 export class TurnWindow {
   #parts: WindowParts
   #frameTokens: number
-  /** The number of tokens that the provider counts, divided by the number that we estimate for the same request. */
+  /** The provider's count of tokens, divided by our estimate for the same request. */
   #ratio = 1
   #begun = false
   /**
-   * The last request, and the facts that it was made of: a request is needed several times, and making it costs more as the turn grows.
+   * The last request, and the facts from which it was made: a request is needed several times, and making it costs more as the turn
+   * grows.
    */
   #made: { done: readonly Fact[]; facts: number; request: ModelRequest } | undefined
   #estimates = new WeakMap<readonly ModelMessage[], number>()
   /** The size of the smallest request that the provider found too long. */
   #refused: number | undefined
   #wait = 0
-  /** When the provider that refused a summary is back, if it said so. */
+  /** When the provider that refused a summary will be available again, if it said so. */
   #retryAt: number | undefined
 
   #frame: Frame
@@ -87,8 +88,9 @@ export class TurnWindow {
   }
 
   /**
-   * Makes a wider frame after a provider refused a call of a tool that the request does not describe: all `known` tools, and the names
-   * that the model made up, are in it. It starts a new prefix. Undefined if every call is described, so that a change could not help.
+   * Makes a wider frame after a provider refused a call of a tool that the request does not describe: it contains all `known` tools, and
+   * the names that the model invented. It starts a new prefix. Undefined if every call is described, so that a wider frame could not
+   * help.
    */
   widened(
     { frame, messages }: ModelRequest,
@@ -110,18 +112,18 @@ export class TurnWindow {
     return { frame: this.#frame, note }
   }
 
-  /** The request that the facts of the turn make. */
+  /** The request for the facts of the turn so far. */
   request(done: readonly Fact[]): ModelRequest {
     const { name, turn } = this.#parts
     const frame = this.#frame
-    // Facts are only ever added to the list of a turn.
+    // The list of a turn's facts only grows.
     if (this.#made?.done === done && this.#made.facts === done.length) return this.#made.request
     const request = { frame, messages: modelMessages(name, turn, done) }
     this.#made = { done, facts: done.length, request }
     return request
   }
 
-  /** About how many tokens a request has. */
+  /** The approximate number of tokens in a request. */
   tokens({ messages, aside = '' }: Pick<ModelRequest, 'messages' | 'aside'>): number {
     const told = this.#estimates.get(messages) ?? estimateTokens(JSON.stringify(messages))
     this.#estimates.set(messages, told)
@@ -132,13 +134,16 @@ export class TurnWindow {
     return this.tokens(this.request(done))
   }
 
-  /** Learns from the count of a provider how many tokens our estimate is worth. */
+  /** Adjusts our estimate to a provider's count of tokens. */
   counted(request: ModelRequest, usage: readonly Usage[]): void {
     const reported = usage.findLast(({ source }) => source === 'reported')
     if (reported && reported.input > 0) this.#learn(reported.input / (this.tokens(request) / this.#ratio))
   }
 
-  /** Learns from a refusal that the window is smaller than a request, whatever was configured or estimated. Returns a note for the person, once. */
+  /**
+   * Records, after a refusal, that the window is smaller than a request, whatever was configured or estimated. Returns a note for the
+   * person, once.
+   */
   overflowed(request: ModelRequest): string | undefined {
     const [first, tokens] = [this.#refused === undefined, this.tokens(request)]
     this.#refused = Math.min(tokens, this.#refused ?? Infinity)
@@ -148,7 +153,7 @@ export class TurnWindow {
     return `${model.name} refused a request of about ${tokens} tokens, although its window is set to ${window()}: the turn goes on with a smaller one. Set "contextWindowTokens" of the agent to the size that the model really has.`
   }
 
-  /** The size of the window in tokens, as far as it is known. */
+  /** The known size of the window in tokens. */
   #window(): number {
     return Math.min(this.#parts.window(), this.#refused ?? Infinity)
   }
@@ -157,7 +162,7 @@ export class TurnWindow {
     this.#ratio = Math.min(ratios.most, Math.max(ratios.least, ratio))
   }
 
-  /** Makes room before the next request. Returns why the turn cannot go on, if it cannot. */
+  /** Makes room before the next request. Returns why the turn cannot continue, if it cannot. */
   async *makeRoom(done: readonly Fact[]): AsyncGenerator<Event, Failure | undefined> {
     const { turn } = this.#parts
     const window = this.#window()
@@ -178,7 +183,7 @@ export class TurnWindow {
       }
     }
     if (size() > window * compactAt) yield* this.#trimSteps(done, window)
-    // The first request of a turn is left to the provider: the rotation shortens the conversation if it is refused.
+    // The first request of a turn is left to the provider: if it is refused, the rotation shortens the conversation.
     if (size() <= window || newestStep(done) === 0) return undefined
     return unfinished(
       'window',
@@ -187,7 +192,7 @@ export class TurnWindow {
     )
   }
 
-  /** Leaves out the tool output of earlier turns; the last one keeps its own. */
+  /** Leaves out the tool output of earlier turns, except that of the last turn. */
   *#trimTurns(done: readonly Fact[], window: number): Generator<Event, void> {
     const through = endedTurns(this.#history(done)).at(-2)?.end.id
     if (through === undefined) return
@@ -205,7 +210,7 @@ export class TurnWindow {
     yield { type: 'note', text: 'Long inputs and outputs of old steps are left out from here on, to make room.' }
   }
 
-  /** Replaces earlier turns and older steps with summaries; returns why no summary was made. */
+  /** Replaces earlier turns and older steps with summaries; returns a reason if no summary was made. */
   async *#summarise(done: readonly Fact[], window: number): AsyncGenerator<Event, string | undefined> {
     const { name, turn } = this.#parts
     const history = this.#history(done)
@@ -236,8 +241,8 @@ export class TurnWindow {
   }
 
   /**
-   * The change of old steps that is due: the one that keeps most of the newest steps whole and leaves no more than a share of the window,
-   * else the one that leaves least. Undefined if every change would free too little.
+   * The change of old steps that is needed now: the one that keeps most of the newest steps whole and still leaves at most a certain
+   * share of the window, otherwise the one that leaves the least. Undefined if every change would free too little.
    */
   #due<Change extends Trim | Summary>(
     done: readonly Fact[],
@@ -257,7 +262,7 @@ export class TurnWindow {
     return (dues.find(({ left }) => left <= window * share) ?? dues.at(-1))?.due
   }
 
-  /** Asks the model for a summary and keeps it as `fact`; returns why no summary was made. */
+  /** Asks the model for a summary and stores it as `fact`; returns a reason if no summary was made. */
   async *#ask(
     done: readonly Fact[],
     fact: Summary,
@@ -281,7 +286,7 @@ export class TurnWindow {
       turn.waits?.(`summarising ${what}, because the context window is nearly full`)
       const asked = askModel(model, request, turn, this.#parts.patience)
       let next = await asked.next()
-      // A summary is not an answer: its words are not shown while they come.
+      // A summary is not an answer: its text is not shown while it streams.
       for (; !next.done; next = await asked.next())
         if (next.value.type !== 'text' && next.value.type !== 'thought') yield next.value
       const answer = next.value
@@ -305,7 +310,7 @@ export class TurnWindow {
     }
   }
 
-  /** The earlier turns, as the turn has shortened them by now. */
+  /** The earlier turns, as this turn has shortened them so far. */
   #history(done: readonly Fact[]): readonly Entry[] {
     return applyTrims(this.#parts.turn.history, done, this.#parts.name)
   }
@@ -313,16 +318,16 @@ export class TurnWindow {
 
 const frameTokens = ({ system, tools }: Frame) => estimateTokens(system) + estimateTokens(JSON.stringify(tools))
 
-/** The names of tools that every provider takes. */
+/** The form of tool names that every provider accepts. */
 const wellFormed = /^[\w-]{1,64}$/
 
-/** Describes a name that a model made up: a provider then takes the call, and our answer to it says which tools there are. */
+/** Describes a tool name that a model invented: a provider then accepts the call, and our answer to it names the real tools. */
 const unknownTool = {
   description: 'This tool does not exist. Do not call it.',
   schema: { type: 'object', properties: {} },
 }
 
-/** Asks for a summary in the place of the next answer, so that the messages before it come from the provider's cache. */
+/** Asks for a summary in place of the next answer, so that the earlier messages come from the provider's cache. */
 function summaryRequest(what: string, words: number): string {
   return [
     `The context window is nearly full. Write a summary of ${what} now: it will replace those messages, and you will go on with nothing else of them. The request itself, what the user typed meanwhile and the skills that you loaded stay as they are.`,
@@ -332,8 +337,8 @@ function summaryRequest(what: string, words: number): string {
 }
 
 /**
- * The part of a conversation that a summary replaces: as messages, for a request that repeats them; as entries, for a request that
- * quotes them as text; and its name for the person.
+ * The part of a conversation that a summary replaces: as messages, for a request that repeats them; as entries, for a request that quotes
+ * them as text; and its name for the person.
  */
 type Covered = { messages: readonly ModelMessage[]; entries: readonly Entry[]; what: string }
 

@@ -10,13 +10,13 @@ export type Part = { name: PartName; tokens: number; of?: { name: string; tokens
 
 type PartName = 'system' | 'tools' | 'instructions' | 'skills' | 'summary' | 'messages' | 'tool outputs'
 
-/** How a window is filled. Every part is estimated; `used` is what the provider reported last, if it did. */
+/** How a window is filled. Every part is estimated; `used` is the provider's last report, if there is one. */
 export type Fill = { window: number; used: number; source: 'reported' | 'estimated'; free: number; parts: Part[] }
 
-/** How much of an agent's input its provider read from its cache and wrote there: in the last request, and in the session. */
+/** How much of an agent's input its provider read from its cache and wrote to it: in the last request, and in the session. */
 export type CacheUse = { input: number; cached: number; written: number }
 
-/** Sums what the provider reported of its cache; undefined when it reported nothing yet. */
+/** Sums the provider's reports about its cache; undefined if it has not reported anything. */
 export function cacheUse(agent: string, entries: readonly Entry[]): { last: CacheUse; all: CacheUse } | undefined {
   const told = entries.flatMap((entry) =>
     entry.type === 'usage' && entry.by === agent && entry.source === 'reported'
@@ -29,7 +29,7 @@ export function cacheUse(agent: string, entries: readonly Entry[]): { last: Cach
   return { last, all: { input: sum('input'), cached: sum('cached'), written: sum('written') } }
 }
 
-/** Estimates what fills an agent's window before the next prompt: the frame, and the view of a session's entries. */
+/** Estimates how full an agent's window will be before the next prompt: the frame, and the view of a session's entries. */
 export function fill(agent: string, frame: Frame, entries: readonly Entry[], window: number): Fill {
   const { system, instructions, skills } = sections(frame.system)
   const spoken = sortEntries(view(entries))
@@ -54,7 +54,7 @@ export function fill(agent: string, frame: Frame, entries: readonly Entry[], win
 
 type Piece = { name: string; tokens: number }
 
-/** Sums the pieces of each name, the largest first. */
+/** Sums the pieces of each name, largest first. */
 function part(name: PartName, pieces: readonly Piece[], named = true): Part {
   const sums = new Map<string, number>()
   for (const { name, tokens } of pieces) sums.set(name, (sums.get(name) ?? 0) + tokens)
@@ -66,7 +66,7 @@ function part(name: PartName, pieces: readonly Piece[], named = true): Part {
 const instructionFile = /<instructions path="([^"]*)">\n[^]*?\n<\/instructions>/g
 const skillsBlock = /<skills>\n[^]*?\n<\/skills>/g
 
-/** Splits a frame's text by the tags of its parts, which no file in it can close. */
+/** Splits a frame's text at the tags of its parts, which no file in it can close. */
 function sections(text: string): { system: string; instructions: Piece[]; skills: Piece[] } {
   const instructions = [...text.matchAll(instructionFile)].map(([whole, path]) => piece(path!, whole))
   const without = text.replaceAll(instructionFile, '')
@@ -103,7 +103,7 @@ const isSent = (entry: Entry) => kept.has(entry.type) || entryText(entry) !== ''
 
 const since = new Set<Entry['type']>(['usage', 'prompt', 'result', 'summary', 'trim'])
 
-/** The tokens of the agent's last request and its answer, unless something was said or left out since. */
+/** The tokens of the agent's last request and its answer, unless something was added or left out since. */
 function lastReported(agent: string, entries: readonly Entry[]): number | undefined {
   // The usage of a summary belongs to no turn, and to another window.
   const last = entries.findLast((entry) => since.has(entry.type) && (entry.type !== 'usage' || entry.turn !== ''))

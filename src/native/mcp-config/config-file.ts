@@ -3,7 +3,7 @@ import { basename, dirname, join, sep } from 'node:path'
 import { isMissing, replaceFile } from '../../base/files/files.ts'
 import { UnusableConfig } from './config-format.ts'
 
-/** Another program's settings file. `real` is its path without links; without `mode` the file is not there yet. */
+/** Another program's settings file. `real` is its path without links; without `mode` the file does not exist yet. */
 export type ConfigFile = { path: string; real: string; text: string; mode?: number }
 
 /** Reads a settings file; a missing file counts as an empty one. */
@@ -19,14 +19,14 @@ export function readConfig(path: string, home: string): ConfigFile {
 export function refuseUnwritable({ real, mode }: ConfigFile): void {
   mayWrite(dirname(real), 'is in a folder that you may not write to')
   if (mode === undefined) return
-  // Root could write a read-only file, but it was made read-only for a reason.
+  // Root could write a read-only file, but it is read-only for a reason.
   if ((mode & 0o200) === 0) throw new UnusableConfig('is read-only; make it writable first, if you want it changed')
   mayWrite(real, 'is not writable for you')
 }
 
 export const backupOf = ({ real }: ConfigFile) => `${real}.termaite.bak`
 
-/** Reads the file as it was before our first change, if it was there. */
+/** Reads the file as it was before our first change, if it existed. */
 export function readBackup(file: ConfigFile): string | undefined {
   try {
     return decodeConfig(readFileSync(backupOf(file)))
@@ -42,7 +42,7 @@ export function keepBackup(file: ConfigFile): void {
   replaceFile(backupOf(file), file.text, `${backupOf(file)}.tmp`, file.mode)
 }
 
-/** Writes the file, or deletes it without a text. Throws if it was changed since it was read. */
+/** Writes the file, or deletes it if there is no text. Throws if it was changed since it was read. */
 export function writeConfig(file: ConfigFile, text: string | undefined): void {
   const now = statSync(file.real, { throwIfNoEntry: false }) ? decodeConfig(readFileSync(file.real)) : undefined
   if ((now ?? '') !== file.text || (now === undefined) !== (file.mode === undefined))
@@ -51,7 +51,7 @@ export function writeConfig(file: ConfigFile, text: string | undefined): void {
   else replaceFile(file.real, text, `${file.real}.termaite.tmp`, file.mode)
 }
 
-/** Follows a link, so that the link stays; but not out of the person's home. */
+/** Follows a link, so that the link stays, but not out of the person's home. */
 function placeOf(path: string, home: string): string {
   const folder = dirname(path)
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())

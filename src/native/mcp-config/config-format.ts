@@ -1,10 +1,13 @@
-/** Reads and edits entries in one kind of settings file. Every function takes and returns the file's text, and leaves all other bytes as they are. */
+/**
+ * Reads and edits entries in one kind of settings file. Every function takes and returns the file's text, and leaves all other bytes
+ * unchanged.
+ */
 export type ConfigFormat = {
-  /** Returns the value under these keys; undefined when they have no value. */
+  /** Returns the value under these keys; undefined if they have no value. */
   find(text: string, path: readonly string[]): unknown
   /** Writes the value under these keys. */
   put(text: string, path: readonly string[], entry: unknown): string
-  /** Removes the entry, and the object around it if that holds nothing else. */
+  /** Removes the entry, and the object around it if that contains nothing else. */
   take(text: string, path: readonly string[]): string
 }
 

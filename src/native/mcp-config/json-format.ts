@@ -3,7 +3,7 @@ import type { ConfigFormat } from './config-format.ts'
 import { findNodeAtLocation, getNodeValue, parseTree, printParseErrorCode } from 'jsonc-parser'
 import { UnusableConfig } from './config-format.ts'
 
-/** JSON, with comments and trailing commas if a program takes them. */
+/** JSON, with comments and trailing commas if a program accepts them. */
 export const jsonFormat: ConfigFormat = {
   find(text, path) {
     const node = findNodeAtLocation(rootOf(text), [...path])
@@ -16,7 +16,7 @@ export const jsonFormat: ConfigFormat = {
     refuseOtherShapes(root, path)
     const there = findNodeAtLocation(root, [...path])
     if (there) return editBehindMark(text, (body) => replaceValue(body, there, entry))
-    // The innermost object that is there gets all missing keys.
+    // All missing keys are added to the innermost object that exists.
     let depth = path.length - 1
     while (depth > 0 && !findNodeAtLocation(root, path.slice(0, depth))) depth--
     const holder = findNodeAtLocation(root, path.slice(0, depth)) ?? root
@@ -28,7 +28,7 @@ export const jsonFormat: ConfigFormat = {
     const entry = findNodeAtLocation(rootOf(text), [...path])
     if (!entry) return text
     const property = entry.parent!
-    // An object that holds nothing else was made for the entry, and goes with it.
+    // An object that contains nothing else was made for the entry, and is removed with it.
     const holder = property.parent!
     const alone = holder.children!.length === 1 && holder.parent?.type === 'property'
     return editBehindMark(text, (body) => removeProperty(body, alone ? holder.parent : property))
@@ -38,7 +38,7 @@ export const jsonFormat: ConfigFormat = {
 /** The text without an editor's byte order mark. */
 const bare = (text: string) => text.replace(/^\uFEFF/, '')
 
-/** Edits a text behind its byte order mark, which stays. */
+/** Edits a text after its byte order mark, which stays. */
 export const editBehindMark = (text: string, edit: (body: string) => string) =>
   text.slice(0, text.length - bare(text).length) + edit(bare(text))
 
@@ -77,7 +77,7 @@ function replaceValue(text: string, value: Node, by: unknown): string {
   )
 }
 
-/** Adds a property behind the last one, in the style of the file around it. A trailing comma stays behind the new property. */
+/** Adds a property after the last one, in the style of the file around it. A trailing comma stays at the end. */
 function insertProperty(text: string, holder: Node, key: string, value: unknown): string {
   const last = holder.children?.at(-1)
   const flat = last ? isFlat(text, holder) : false
@@ -94,7 +94,7 @@ function insertProperty(text: string, holder: Node, key: string, value: unknown)
     : splice(text, holder.offset + 1, 0, `${eol}${inner}${property}`)
 }
 
-/** Adds a line behind the last property or element. A comment behind that one stays there, and a trailing comma stays the last. */
+/** Adds a line after the last property or element. A comment after that one stays there, and a trailing comma stays last. */
 export function withLineAfter(text: string, last: Node, line: string): string {
   const end = last.offset + last.length
   const [remark = '', comma] =
@@ -107,7 +107,7 @@ function removeProperty(text: string, property: Node): string {
   const siblings = property.parent!.children!
   const before = siblings[siblings.indexOf(property) - 1]
   const lead = /(\r?\n)?[ \t]*$/.exec(text.slice(0, property.offset))![0].length
-  // On a shared line the space behind the comma belongs to the property too.
+  // On a shared line the space after the comma belongs to the property too.
   const behind = isFlat(text, property.parent!) ? /^\s*,\s*/ : /^\s*,/
   const comma = behind.exec(text.slice(property.offset + property.length))?.[0].length ?? 0
   const start = property.offset - lead
@@ -126,14 +126,14 @@ function tidyObject(text: string, holder: Node, less: number): string {
     : text
 }
 
-/** Finds the comma after a place; comments before it may hold commas of their own. */
+/** Finds the comma after a place; comments before it may contain commas of their own. */
 export function commaAfter(text: string, from: number): number {
   const gap = /(?:\s|\/\/[^\n]*|\/\*[^]*?\*\/)*/y
   gap.lastIndex = from
   return from + gap.exec(text)![0].length
 }
 
-/** Writes a value in the style of the text that it goes into. */
+/** Writes a value in the style of the surrounding text. */
 export function writeValue(value: unknown, text: string, indent: string, flat: boolean): string {
   if (flat) return JSON.stringify(value)
   return JSON.stringify(value, null, unitOf(text)).replaceAll('\n', eolOf(text) + indent)

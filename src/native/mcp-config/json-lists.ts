@@ -13,7 +13,7 @@ import {
   writeValue,
 } from './json-format.ts'
 
-/** Adds an item at the end of a list in a JSON file, and makes the list if it is missing. All other bytes stay as they are. */
+/** Adds an item to the end of a list in a JSON file, and creates the list if it is missing. All other bytes stay unchanged. */
 export function withItem(text: string, path: readonly string[], item: unknown): string {
   const list = jsonFormat.find(text, path)
   if (!Array.isArray(list)) return jsonFormat.put(text, path, [item])
@@ -24,7 +24,7 @@ export function withItem(text: string, path: readonly string[], item: unknown): 
 const listAt = (body: string, path: readonly string[]): Node =>
   findNodeAtLocation(parseTree(body, [], { allowTrailingComma: true })!, [...path])!
 
-/** Adds an element behind the last one, in the style of the list. */
+/** Adds an element after the last one, in the style of the list. */
 function withElement(body: string, list: Node, item: unknown): string {
   const last = list.children?.at(-1)
   if (!last) return splice(body, list.offset, list.length, `[${JSON.stringify(item)}]`)
@@ -33,7 +33,7 @@ function withElement(body: string, list: Node, item: unknown): string {
   return withLineAfter(body, last, `${eolOf(body)}${indent}${writeValue(item, body, indent, false)}`)
 }
 
-/** Removes the first item of a list that equals `item`, and a list that becomes empty by it. */
+/** Removes the first item of a list that equals `item`, and the list if it becomes empty. */
 export function withoutItem(text: string, path: readonly string[], item: unknown): string {
   const list = jsonFormat.find(text, path)
   const at = Array.isArray(list) ? list.findIndex((one) => isDeepStrictEqual(one, item)) : -1
@@ -43,7 +43,7 @@ export function withoutItem(text: string, path: readonly string[], item: unknown
   return checkEdited(edited, path, list.toSpliced(at, 1), text)
 }
 
-/** Cuts an element out with one comma and the space before it. Comments around it stay. */
+/** Removes an element with one comma and the space before it. Comments around it stay. */
 function withoutElement(body: string, path: readonly string[], at: number): string {
   const items = listAt(body, path).children!
   const { offset, length } = items[at]!
@@ -53,16 +53,16 @@ function withoutElement(body: string, path: readonly string[], at: number): stri
   const cut = splice(body, offset - lead, lead + length + comma, '')
   const before = items[at - 1]
   if (comma > 0 || !before) return cut
-  // The last element has its comma behind the one before it, perhaps after a comment.
+  // The comma of the last element is after the previous element, perhaps after a comment.
   return splice(cut, commaAfter(cut, before.offset + before.length), 1, '')
 }
 
-/** Returns the edited text if it holds the wanted list; otherwise writes the whole list again, which loses the comments in it. */
+/** Returns the edited text if it contains the wanted list; otherwise writes the whole list again, which loses the comments in it. */
 function checkEdited(edited: string, path: readonly string[], list: readonly unknown[], before: string): string {
   try {
     if (isDeepStrictEqual(jsonFormat.find(edited, path), list)) return edited
   } catch {
-    // The edit broke the JSON: a comment is at an unusual place, such as between an element and its comma.
+    // The edit broke the JSON: a comment is in an unusual place, such as between an element and its comma.
   }
   return jsonFormat.put(before, path, list)
 }

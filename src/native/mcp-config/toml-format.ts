@@ -1,7 +1,7 @@
 import type { ConfigFormat } from './config-format.ts'
 import { UnusableConfig } from './config-format.ts'
 
-/** TOML: only our own table is touched, and a new one is put at the end. */
+/** TOML: only our own table is changed, and a new one is added at the end. */
 export const tomlFormat: ConfigFormat = {
   find(text, path) {
     const rows = tableIn(text, path)?.own.flatMap(({ table, keys, value }) =>
@@ -19,14 +19,17 @@ export const tomlFormat: ConfigFormat = {
   take(text, path) {
     const found = tableIn(text, path)
     if (!found) return text
-    // The empty line above the table was written with it.
+    // The empty line above the table was written together with it.
     return found.before.replace(/(\n|^)\r?\n$/, '$1') + found.gap + found.after
   },
 }
 
 type Table = { before: string; own: TomlLine[]; gap: string; after: string }
 
-/** Finds our table, the tables below it and the text around them. Throws if the file sets the same keys in another form, which is the person's to edit. */
+/**
+ * Finds our table, the tables below it and the text around them. Throws if the file sets the same keys in another form, which only the
+ * person should edit.
+ */
 function tableIn(text: string, path: readonly string[]): Table | undefined {
   const lines = tomlLines(text)
   const isOurs = (keys: readonly string[]) => path.every((key, index) => keys[index] === key)
@@ -64,11 +67,11 @@ function tableText(path: readonly string[], entry: Record<string, unknown>, eol:
   return [`[${path.join('.')}]`, ...rows, ''].join(eol)
 }
 
-/** JSON's way of writing a text is valid TOML too. */
+/** JSON's syntax for a text is also valid TOML. */
 const writeValue = (value: unknown): string =>
   Array.isArray(value) ? `[${value.map(writeValue).join(', ')}]` : JSON.stringify(value)
 
-/** Our own values read as JSON; any other value is returned as its text. */
+/** Our own values can be parsed as JSON; any other value is returned as its text. */
 function meaning(value: string): unknown {
   try {
     return JSON.parse(value)
@@ -78,8 +81,8 @@ function meaning(value: string): unknown {
 }
 
 /**
- * A line of a TOML file, or several lines if a value takes them. `table` is the table around it (for a header, its own),
- * `keys` and `value` are what it sets, and `blank` marks an empty line or a comment.
+ * A line of a TOML file, or several lines if a value needs them. `table` is the table around it (for a header, its own), `keys` and
+ * `value` are what it sets, and `blank` marks an empty line or a comment.
  */
 type TomlLine = {
   text: string
@@ -90,7 +93,7 @@ type TomlLine = {
   blank: boolean
 }
 
-/** Reads as much of TOML as is needed to know where each table begins and ends. Throws on a line that it cannot follow. */
+/** Parses as much of TOML as is needed to know where each table begins and ends. Throws on a line that it cannot parse. */
 function tomlLines(text: string): TomlLine[] {
   const lines: TomlLine[] = []
   let table: string[] = []
@@ -144,7 +147,7 @@ function keysOf(text: string, number: number): string[] {
   }
 }
 
-/** Finds the `=` of a line; quoted keys may hold one themselves. */
+/** Finds the `=` of a line; quoted keys may contain one themselves. */
 function keyEnd(text: string, at: number, lineEnd: number, number: number): number {
   const found = /^(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^"'=#\n])+=/.exec(text.slice(at, lineEnd))
   if (!found) throw unreadable(number)

@@ -5,7 +5,7 @@ import type { ConfigFormat } from '../mcp-config/config-format.ts'
 import { jsonFormat } from '../mcp-config/json-format.ts'
 import { tomlFormat } from '../mcp-config/toml-format.ts'
 
-/** The facts that decide where a program keeps its settings. */
+/** The facts that determine where a program stores its settings. */
 export type Whereabouts = { home: string; env: Record<string, string | undefined>; platform: NodeJS.Platform }
 
 /** A program that can call our tools, and how its settings name a server. */
@@ -14,7 +14,7 @@ export type Client = {
   title: string
   file(where: Whereabouts): string
   format: ConfigFormat
-  /** The keys that lead to our entry, its own name included. */
+  /** The keys that lead to our entry, including the entry's own name. */
   path: readonly string[]
   entry(start: ServerStart): object
   /** Fields of an entry that let the program call the server's tools without asking. */
@@ -46,7 +46,7 @@ const clientFrom = ({ format, path, ...facts }: ClientFacts): Client => ({
   path: [...path, ourName],
 })
 
-/** A CLI as a client; undefined when its profile does not say how its settings take a server. */
+/** A CLI as a client; undefined if its profile does not say how its settings name a server. */
 export function clientOf({ name, title, mcp }: Profile): Client | undefined {
   return mcp && clientFrom({ name, title, ...mcp })
 }

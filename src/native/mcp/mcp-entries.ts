@@ -8,20 +8,23 @@ import { homedir } from 'node:os'
 import { atHub, clients } from './clients.ts'
 import { UnusableConfig } from '../mcp-config/config-format.ts'
 
-/** `yes`: changes are made without asking. `dry`: changes are shown, and none is made. */
+/** `yes`: changes are made without asking. `dry`: changes are only shown. */
 export type Consent = { yes: boolean; dry: boolean }
 
 /** A change of a client's settings file; without `after` the file is deleted. */
 export type Change = { kind: 'install' | 'remove'; file: ConfigFile; after: string | undefined }
 
-/** Plans to write our entry; undefined when it is there already. */
+/** Plans to write our entry; undefined if it exists already. */
 export function planInstall({ format, path, entry }: Client, file: ConfigFile, start: ServerStart): Change | undefined {
   const wanted = entry(start)
   if (isDeepStrictEqual(format.find(file.text, path), wanted)) return undefined
   return { kind: 'install', file, after: format.put(file.text, path, wanted) }
 }
 
-/** Plans to remove our entry; undefined when the file does not have it. If nothing else was changed since, the file becomes byte for byte what it was before. */
+/**
+ * Plans to remove our entry; undefined if the file does not have it. If nothing else has changed since, the file is restored byte for
+ * byte.
+ */
 export function planRemoval({ format, path }: Client, file: ConfigFile): Change | undefined {
   const entry = format.find(file.text, path)
   if (entry === undefined) return undefined
@@ -61,7 +64,7 @@ export function wiredClients(where: Whereabouts, known: readonly Client[] = clie
       const backup = backupOf(file)
       return [{ client, file, backup: existsSync(backup) ? backup : undefined }]
     } catch (error) {
-      // A file that we cannot read was not written by us.
+      // We did not write a file that we cannot read.
       if (error instanceof UnusableConfig) return []
       throw error
     }

@@ -13,7 +13,7 @@ import { UnusableConfig } from '../mcp-config/config-format.ts'
 import { thisProgram } from '../../base/process/own-program.ts'
 import { ownStart } from './own-start.ts'
 
-/** Writes our entry into a client's settings, after the person's yes; `folder` is where its agents work by default. */
+/** Writes our entry into a client's settings, after the person's yes; `folder` is the default working folder of its agents. */
 export async function install(io: Io, name: string | undefined, consent: Consent, folder?: string): Promise<number> {
   const client = clientNamed('install', name)
   const serve = ['mcp', 'serve', ...(folder === undefined ? [] : [`--cwd=${folder}`])]
@@ -25,7 +25,7 @@ export async function install(io: Io, name: string | undefined, consent: Consent
   })
 }
 
-/** Removes our entries from a client's settings: that of our tools, and that of the hub. */
+/** Removes our entries from a client's settings: the one for our tools, and the one for the hub. */
 export async function remove(io: Io, name: string | undefined, consent: Consent): Promise<number> {
   const known = clientNamed('remove', name)
   const path = known.file(whereabouts(io.env))

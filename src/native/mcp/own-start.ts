@@ -5,8 +5,8 @@ import { delimiter, join } from 'node:path'
 import { realIfThere, realOrSame } from '../../base/files/real-path.ts'
 
 /**
- * How another program starts us: by our name if a shell finds us by it, so that an update needs no new entry; by full paths if the PATH
- * is not the shell's.
+ * How another program starts us: by our name if a shell finds it, so that an update needs no new entry; by full paths if the PATH is not
+ * the shell's.
  */
 export function ownStart(
   { desktop }: Pick<Client, 'desktop'>,

@@ -27,13 +27,13 @@ import { webFetch } from './web-fetch.ts'
 import { webSearch } from './web-search.ts'
 
 export type ToolSet = {
-  /** Always in the same order, because every request of a session begins with them. */
+  /** The order is always the same, because every request of a session begins with the tools. */
   tools: Tool[]
-  /** Folders where the tools put long outputs; reading there needs no permission. */
+  /** Folders in which the tools store long outputs; reading there needs no permission. */
   own: readonly string[]
   /** Whether a background command still runs. */
   busy(): boolean
-  /** The commands in the background, and those that could be sent there. */
+  /** The commands in the background, and commands that could be moved there. */
   jobs: BackgroundCommands
   /** Events in the background since the last call, as text for the model. */
   news(): Promise<string | undefined>
@@ -41,7 +41,7 @@ export type ToolSet = {
   close(): Promise<void>
 }
 
-/** The tools of one agent, with their memory of the files it has read and of its background commands. */
+/** The tools of one agent, with their memory of its read files and its background commands. */
 export function nativeTools(parts: ToolParts): ToolSet {
   const seen = new ReadFiles()
   const todos = new TodoList()
@@ -78,7 +78,7 @@ export function nativeTools(parts: ToolParts): ToolSet {
   }
 }
 
-/** The folder of long outputs, if they are kept on disk. */
+/** The folder of long outputs, if they are stored on disk. */
 function placesOf(blobs: Blobs): string[] {
   const place = blobs.place({ sha: '0'.repeat(64), media: 'text/plain', bytes: 0 })
   return place === undefined ? [] : [dirname(place)]

@@ -23,7 +23,7 @@ import { parser, string } from '../../core/data/shape.ts'
 
 const fields = parser({ input: string({ min: 1 }) })
 
-/** A patch that cannot be read is refused before the person is asked for permission. */
+/** A patch that cannot be parsed is refused before the person is asked for permission. */
 const input: typeof fields = {
   schema: fields.schema,
   parse(sent) {
@@ -69,7 +69,7 @@ function accesses(file: FilePatch, cwd: string): PathAccess[] {
   return [path, ...(to === undefined ? [] : [resolve(cwd, to)])].map((path) => ({ access: 'write', path }))
 }
 
-/** The parts of a patch that a person sees before saying yes: each hunk with its lines before and after it. */
+/** The parts of a patch that a person sees before they agree: each hunk with its lines before and after the change. */
 function shownOf(file: FilePatch): Shown[] {
   const { path } = file
   if (file.does === 'delete') return [{ type: 'text', text: `Deletes ${path}.` }]
@@ -82,10 +82,10 @@ function shownOf(file: FilePatch): Shown[] {
   ]
 }
 
-/** The planned change of one file: `was` is the file before the patch, `body` its content after it, `at` its place after it. */
+/** The planned change of one file: `was` is the file before the patch, `body` its content and `at` its path afterwards. */
 type Plan = { path: string; at: string; was?: WholeFile; body?: Buffer; moves?: true; words: string }
 
-/** Reads all files of the patch and makes their new contents. Throws an error with every file that cannot be patched. */
+/** Reads all files of the patch and computes their new contents. Throws an error that names every file that cannot be patched. */
 async function planPatch(files: readonly FilePatch[], call: ToolCall, seen: ReadFiles): Promise<Plan[]> {
   const plans: Plan[] = []
   const troubles: string[] = []
@@ -151,13 +151,13 @@ function inEncoding(hunk: Hunk, { name, word }: Encoding): Hunk {
     const encoded = word(text)
     if (encoded === undefined && sign === '+')
       throw new Error(`a "+" line has a character that the file's encoding (${name}) lacks.`)
-    // A text with a character that the encoding lacks is not in the file: the search reports that.
+    // A text with a character that the encoding lacks cannot be in the file: the search reports that.
     return { sign, text: encoded ?? text }
   })
   return { ...hunk, lines, anchors: hunk.anchors.map((anchor) => word(anchor) ?? anchor) }
 }
 
-/** Names the files that two sections of the patch lead to, by links or by different spellings. */
+/** Reports sections of the patch that lead to the same file, by links or by different spellings. */
 async function collisions(plans: readonly Plan[]): Promise<string[]> {
   const known = new Map<string, string>()
   const troubles: string[] = []
@@ -173,7 +173,7 @@ async function collisions(plans: readonly Plan[]): Promise<string[]> {
   return troubles
 }
 
-/** Writes all files, new ones first and removals last. When one fails, those that were written are put back. */
+/** Writes all files, new ones first and removals last. If one fails, the written ones are restored. */
 async function writeAll(plans: readonly Plan[], call: ToolCall, seen: ReadFiles): Promise<void> {
   const undo: { path: string; back(): Promise<unknown> }[] = []
   const isNew = ({ was, moves }: Plan) => was === undefined || moves === true
@@ -206,7 +206,7 @@ async function writeAll(plans: readonly Plan[], call: ToolCall, seen: ReadFiles)
   }
 }
 
-/** Runs the formatter over a file that was written; returns its change and the formatter's words. */
+/** Runs the formatter on a written file; returns the file's change and the formatter's output. */
 async function changeOf(
   { path, at, was, body }: Plan,
   call: ToolCall,

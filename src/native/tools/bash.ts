@@ -19,7 +19,7 @@ const input = parser({
   outside: optional(string({ min: 1 })),
 })
 
-/** Reads the input without `description`, a field that models which were trained on other shell tools often add. */
+/** Parses the input without `description`, a field that models trained on other shell tools often add. */
 function parseInput(sent: unknown) {
   if (!isPlainObject(sent)) return input.parse(sent)
   const { description: _, ...rest } = sent
@@ -33,7 +33,7 @@ export function bash(parts: ShellParts, background: BackgroundCommands): Tool {
     isShell: true,
     input: { ...input, parse: parseInput },
     aliases: { rules: ['Bash'], hooks: ['Bash'] },
-    // Stopping one's own background command changes nothing else.
+    // Stopping the agent's own background command changes nothing else.
     effect: ({ command, outside }) =>
       background.ends(command) ? { does: 'nothing' } : defined({ does: 'command' as const, command, outside }),
     async run({ command, timeout_seconds = usualSeconds, background: behind }, call) {
@@ -52,7 +52,10 @@ export function bash(parts: ShellParts, background: BackgroundCommands): Tool {
   })
 }
 
-/** `ended` says why the command was stopped, if it was; `left` names what the command left and termaite removed. `moved`: it goes on in the background. */
+/**
+ * `ended` says why the command was stopped, if it was; `left` names files from the command that termaite removed. `moved`: the command
+ * continues in the background.
+ */
 type Ran = { text: string; exit: Exit; ended?: string; left: string[] } | { moved: string }
 
 async function runToEnd(
@@ -67,7 +70,7 @@ async function runToEnd(
   const hold = new RunLimit(run, seconds, timeoutWords(seconds), call, parts.clock)
   const front = new FrontOutput(
     printed.collector(call, () => {
-      // Not awaited here: `release` waits for the end of the run.
+      // This is not awaited, because `release` waits for the end of the run.
       void hold.end(tooMuch)
     }),
   )

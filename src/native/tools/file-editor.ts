@@ -43,7 +43,7 @@ export function fileEditor(parts: FormatParts, seen: ReadFiles): Tool {
   })
 }
 
-/** Applies all edits in order, each to the text that the one before it left, or none: the error names the one that cannot be made. */
+/** Applies all edits in order, each to the result of the one before, or none of them: the error names the edit that is impossible. */
 function allEdited(text: string, edits: readonly Edit[], encoding: Encoding): Edited[] {
   const made: Edited[] = []
   for (const [i, edit] of edits.entries()) {
@@ -66,7 +66,7 @@ function countText(edits: readonly Edit[], made: readonly Edited[]): string {
   return `${count} (${places} ${places === 1 ? 'place' : 'places'})`
 }
 
-/** Says where a match ignored white space, so that the model's picture of the file is right again. */
+/** Says where a match ignored white space, so that the model knows the file's real text again. */
 function forgivenText(made: readonly Edited[]): string {
   const lines = [...new Set(made.flatMap(({ forgiven }) => forgiven))]
   if (lines.length === 0) return ''
@@ -77,6 +77,6 @@ function forgivenText(made: readonly Edited[]): string {
 function inEncoding(edit: Edit, { name, word }: Encoding): Edit {
   const [old_string, new_string] = [word(edit.old_string), word(edit.new_string)]
   if (new_string === undefined) throw new Error(`new_string has a character that the file's encoding (${name}) lacks.`)
-  // A text with a character that the encoding lacks is not in the file: the search reports that.
+  // A text with a character that the encoding lacks cannot be in the file: the search reports that.
   return { ...edit, old_string: old_string ?? edit.old_string, new_string }
 }

@@ -6,7 +6,7 @@ import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { projectGit } from '../../base/git/project-git.ts'
 
-/** A path, with what a search compares. */
+/** A path, with the values that a search compares. */
 export type Item = { path: string; lower: string; depth: number }
 
 /** All paths that can be found: files and the folders above them. */
@@ -14,7 +14,7 @@ export class PathList {
   #known = new Map<string, Item>()
   items: readonly Item[] = []
 
-  /** Replaces the list once the new one is complete: until then the old list is searched. */
+  /** Replaces the list once the new one is complete; until then the old list is searched. */
   async replace(paths: readonly string[], signal: AbortSignal): Promise<void> {
     const known = new Map<string, Item>()
     const items: Item[] = []
@@ -51,7 +51,7 @@ export async function gitPaths(cwd: string, env: Env, signal: AbortSignal): Prom
   return missing.size === 0 ? all : all.filter((path) => !missing.has(path))
 }
 
-/** Splits git's output as it comes, so that a long list never blocks typing. */
+/** Splits git's output as it arrives, so that a long list never blocks typing. */
 async function splitPaths(run: (enough: (chunk: Uint8Array) => boolean) => Promise<unknown>): Promise<string[]> {
   const names: string[] = []
   const decoder = new TextDecoder()
@@ -66,10 +66,10 @@ async function splitPaths(run: (enough: (chunk: Uint8Array) => boolean) => Promi
   return names
 }
 
-/** How many items are handled at once: so few that a keystroke never waits for them. */
+/** How many items are processed at once: few enough that a keystroke never waits for them. */
 const atOnce = 256
 
-/** Goes through a long list with pauses for other work; false when the signal aborted. */
+/** Processes a long list with pauses for other work; false if the signal aborted. */
 export async function inSlices<T>(items: readonly T[], signal: AbortSignal, each: (item: T) => void): Promise<boolean> {
   for (let from = 0; from < items.length; from += atOnce) {
     if (from > 0) await setImmediate()

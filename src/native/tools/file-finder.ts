@@ -75,7 +75,7 @@ const begins = 0
 const named = 1
 const alike = 2
 
-/** The best matches: first paths that begin with the typed text, then file names that do, then similar paths. */
+/** The best matches: first paths that begin with the typed text, then paths whose file name does, then similar paths. */
 async function bestMatches(
   items: readonly Item[],
   typed: string,
@@ -89,10 +89,10 @@ async function bestMatches(
   let sure = 0
   const whole = await inSlices(items, signal, ({ path, lower, depth }) => {
     const kind = lower.startsWith(wanted) ? begins : nameBegins(lower, wanted) ? named : alike
-    // The typed folder itself is no help: its content is wanted.
+    // The typed folder itself is not listed: the person wants its content.
     if (lower === wanted && path.endsWith('/')) return
     if (kind !== alike) sure++
-    // Once enough paths begin with the text, no path that is only similar can be among the best.
+    // Once enough paths begin with the text, a merely similar path cannot be among the best.
     const mayMatch = kind === alike && sure < most && words.every((word) => holds(lower, word))
     const match = mayMatch ? single(wanted, prepare(path)) : undefined
     if (kind !== alike || match) found.push({ path, kind, by: match ? -match.score : depth })
@@ -101,7 +101,7 @@ async function bestMatches(
   return whole ? firstOf(found, most).map(({ path }) => path) : []
 }
 
-/** Whether a path has the letters of a word in their order: only then is it worth scoring, which costs far more. */
+/** Whether a path contains the letters of a word in order: only then is it scored, which costs far more. */
 function holds(lower: string, word: string): boolean {
   let at = -1
   for (const letter of word) if ((at = lower.indexOf(letter, at + 1)) < 0) return false
@@ -116,18 +116,18 @@ function firstOf(found: Found[], most: number): Found[] {
   return found.sort(better).slice(0, most)
 }
 
-/** Sorts equals by the alphabet; of paths that are only similar, the shorter one comes first. */
+/** Sorts equal matches alphabetically; among merely similar paths, the shorter one comes first. */
 function better(a: Found, b: Found): number {
   const shorter = a.kind === alike ? a.path.length - b.path.length : 0
   return a.kind - b.kind || a.by - b.by || shorter || (a.path < b.path ? -1 : 1)
 }
 
-/** Whether the typed path leads out of the folder: it starts at the root, at home, or goes up. */
+/** Whether the typed path leads out of the folder: it starts at the root or at home, or goes up. */
 function isRooted(typed: string): boolean {
   return /^(?:\/|~\/|\.\.\/)/.test(typed)
 }
 
-/** The entries of the typed folder that begin with the typed name; hidden ones only when a dot was typed. */
+/** The entries of the typed folder that begin with the typed name; hidden ones only if a dot was typed. */
 async function rootedPaths(typed: string, cwd: string, home: string | undefined, most: number): Promise<string[]> {
   const split = typed.lastIndexOf('/') + 1
   const [folder, name] = [typed.slice(0, split), typed.slice(split).toLowerCase()]

@@ -61,7 +61,7 @@ async function readRange(
     const ref = await blobs.put(await file.readFile(), media)
     return { text: `${path} is a picture (${media}, ${sizeText(stats.size)}); it is attached.`, files: [ref] }
   }
-  // A model that names lines sees their numbers; one that reads a whole file is spared them.
+  // A model that asks for certain lines sees their numbers; for a whole file the numbers are left out to save tokens.
   const numbers = wanted.offset !== undefined || wanted.limit !== undefined
   const lines = new FileLines({ offset: wanted.offset ?? 1, limit: wanted.limit ?? mostLines, numbers })
   if (isPdf(head)) {
@@ -75,13 +75,13 @@ async function readRange(
     lines.push(pagesText(read.pages))
     return lines.done(true)
   }
-  // The whole file tells its encoding for certain.
+  // Only the whole file reveals its encoding with certainty.
   if (stats.size <= wholeBytes) {
     const bytes = head.length < headBytes ? head : await file.readFile()
     const encoding = encodingOf(bytes)
     if (!encoding) return binary(path, stats.size)
     const text = encoding.shown(encoding.draft(bytes.subarray(encoding.mark.length)))
-    // With a range, a notebook is read as the JSON that is edited.
+    // With a range, a notebook is read as the JSON that can be edited.
     const notebook = path.endsWith('.ipynb') && !wanted.offset && !wanted.limit && (await notebookText(text, blobs))
     if (notebook) return { text: `${notebook.text}\n\n${notebookHint}`, files: notebook.files }
     lines.push(text)

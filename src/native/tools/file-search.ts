@@ -12,7 +12,7 @@ import { mustBeJudged, openTrouble } from './files/file-access.ts'
 type Found = { lines: string[]; more: boolean; trouble?: string }
 
 export type RipgrepParts = Pick<ToolParts, 'env'> & {
-  /** Finds ripgrep; undefined when it is not installed. */
+  /** Finds ripgrep; undefined if it is not installed. */
   ripgrep?(): Promise<string | undefined>
 }
 
@@ -21,12 +21,12 @@ const always = ['--no-config', '--hidden', '--no-require-git', '--glob', '!.git'
 
 type RipgrepRun = {
   cwd: string
-  /** At most this many lines are returned. */
+  /** The most lines to return. */
   most: number
   signal: AbortSignal
   /** Separates the lines. */
   end?: '\n' | '\0'
-  /** Open files that ripgrep searches by their descriptors. */
+  /** Open files, which ripgrep searches by their descriptors. */
   files?: readonly number[]
 }
 
@@ -56,12 +56,12 @@ export async function ripgrep(
   return { lines: lines.slice(0, most), more: seen > most, trouble: trouble || undefined }
 }
 
-/** At most this many names of a tree are read. */
+/** The most names of a tree that are read. */
 const mostNames = 500_000
 
 /**
- * Lists the files below a folder that no ignore file excludes, sorted. Ripgrep finds each folder by its name, and a link may
- * be put in the place of one meanwhile: a path of this list is shown or read only through the tree that is held.
+ * Lists the files below a folder that no ignore file excludes, sorted. Ripgrep opens each folder by its name, and meanwhile somebody may
+ * replace a folder by a link, so a path of this list is only shown or read through the tree that is held open.
  */
 export async function proposedFiles(
   { at, tree }: SearchPlace,
@@ -72,7 +72,7 @@ export async function proposedFiles(
   return listed ? listed.lines.sort() : plainFiles(tree, signal)
 }
 
-/** The ripgrep that is installed with termaite, or else the one on the path. */
+/** The ripgrep that is installed with termaite, otherwise the one on the PATH. */
 async function ripgrepPath(env: ToolParts['env']): Promise<string | undefined> {
   try {
     return (await import('@vscode/ripgrep')).rgPath
@@ -85,13 +85,13 @@ async function ripgrepPath(env: ToolParts['env']): Promise<string | undefined> {
 export type SearchPlace = {
   /** The path of the folder as the model named it. */
   at: string
-  /** The folder itself, held open; the user closes it. */
+  /** The folder itself, held open; the caller closes it. */
   tree: HeldTree
   /** The name of the one file to search. */
   file?: string
 }
 
-/** Opens the place to search; throws an error for the model when it does not exist, or leads elsewhere since it was judged. */
+/** Opens the place to search; throws an error for the model if it does not exist, or leads elsewhere since the policy judged it. */
 export async function openSearch(path: string, call: Pick<ToolCall, 'cwd' | 'places'>): Promise<SearchPlace> {
   const at = resolve(call.cwd, path)
   try {
@@ -104,7 +104,7 @@ export async function openSearch(path: string, call: Pick<ToolCall, 'cwd' | 'pla
   }
 }
 
-/** Matches paths against a glob as ripgrep does: a glob without a slash is matched against the name alone. */
+/** Matches paths against a glob as ripgrep does: a glob without a slash is only matched against the file name. */
 export function globFilter(glob: string): (path: string) => boolean {
   const whole = glob.replace(/\/$/, '/**')
   const anchor = whole.includes('/') ? '' : '(?:.*/)?'
@@ -138,7 +138,7 @@ const skipped = new Set(['.git', 'node_modules'])
 const mostFiles = 20_000
 const longestFile = 2 * 1024 * 1024
 
-/** Lists the files below a folder, sorted, if ripgrep is not installed; ignore files are not read. */
+/** Lists the files below a folder, sorted, for a machine without ripgrep; ignore files are not read. */
 async function plainFiles(tree: HeldTree, signal: AbortSignal): Promise<string[]> {
   const found: string[] = []
   const waiting = ['']
@@ -151,13 +151,13 @@ async function plainFiles(tree: HeldTree, signal: AbortSignal): Promise<string[]
         else if (entry.isFile()) found.push(`${at}${entry.name}`)
       }
     } catch {
-      // A folder that vanishes or cannot be opened is skipped.
+      // A folder that disappears or cannot be opened is skipped.
     }
   }
   return found.sort()
 }
 
-/** Opens a file below a folder; undefined if it is missing, closed to us, a link, or not a file. The caller closes it. */
+/** Opens a file below a folder; undefined if it is missing, not readable for us, a link, or not a file. The caller closes it. */
 export async function openBelow(tree: HeldTree, path: string): Promise<FileHandle | undefined> {
   const file = await tree
     .folderOf(path)

@@ -10,7 +10,7 @@ import { optional, parser, string } from '../../core/data/shape.ts'
 
 const mostShown = 100
 
-/** At most this many files are sorted by their age. */
+/** The most files that are sorted by age. */
 const mostFound = 20_000
 
 const input = parser({ pattern: string({ min: 1 }), path: optional(string()) })
@@ -23,7 +23,7 @@ export function glob(parts: RipgrepParts): Tool {
     input,
     aliases: { rules: ['Read', 'Glob'], hooks: ['Glob'] },
     effect: ({ pattern, path }, cwd) => {
-      // An absolute pattern leads away from the folder it is given.
+      // An absolute pattern overrides the given folder.
       const folder = pattern.startsWith('/') ? stem(pattern) : path || '.'
       return { does: 'access', paths: [{ access: 'read', path: resolve(cwd, folder) }] }
     },
@@ -32,7 +32,7 @@ export function glob(parts: RipgrepParts): Tool {
       const place = await openSearch(base, call)
       try {
         if (place.file !== undefined) throw new Error(`${base} is a file: give a folder as path.`)
-        // Names are listed first and matched here: ripgrep's own glob option would include ignored files.
+        // Names are listed first and matched here, because ripgrep's own glob option would include ignored files.
         const names = (await proposedFiles(place, call.signal, parts)).filter(globFilter(rest))
         const paths = await newestFirst(names.slice(0, mostFound), place.tree)
         if (paths.length === 0)
@@ -55,7 +55,7 @@ function split(path: string, pattern: string): { base: string; rest: string } {
   return { base, rest: `/${pattern.slice(base.length).replace(/^\//, '')}` }
 }
 
-/** The files of a list that are there, the newest first. */
+/** The existing files of a list, newest first. */
 async function newestFirst(names: readonly string[], tree: HeldTree): Promise<string[]> {
   const aged: { name: string; at: number }[] = []
   for (const [i, name] of names.entries()) {

@@ -42,8 +42,8 @@ export function grepSearch(parts: RipgrepParts & Pick<ToolParts, 'isSecret'>): T
 }
 
 /**
- * The files of a folder that may hold keys, as seen from the working folder. They are found by their names and never
- * searched: whether a pattern matches in one of them would already tell what it holds.
+ * The files of a folder that may contain keys, relative to the working folder. They are found by their names and never searched: even the
+ * fact that a pattern matches would reveal something about their content.
  */
 async function secretFiles(
   { glob }: Wanted,
@@ -58,16 +58,16 @@ async function secretFiles(
   return names.filter(isThere).map((name) => shortPath(join(place.at, name), cwd))
 }
 
-/** At most this many files are open at once. */
+/** The most files that are open at once. */
 const mostOpen = 100
 
-/** At most this many files with a match are looked through for lines to show. */
+/** The most files with a match that are searched for lines to show. */
 const mostCandidates = 100_000
 
 /**
- * Searches in two steps. Ripgrep looks through the folder and proposes files; it finds them by their names, and a link may be
- * put in the place of a folder meanwhile. Each of them is then opened through the folder that is held, and a second ripgrep
- * searches these open files. Only what the second one finds is shown.
+ * Searches in two steps. Ripgrep searches the folder and proposes files; it opens them by their names, and meanwhile somebody may replace
+ * a folder by a link. So each file is then opened through the folder that is held open, and a second ripgrep searches these open files.
+ * Only its matches are shown.
  */
 async function byRipgrep(
   { pattern, glob }: Wanted,
@@ -89,7 +89,7 @@ async function byRipgrep(
   if (!names) return undefined
   const found: Matches = { groups: [], more: false }
   let left = mostLines
-  // The policy has judged a file that was named by its name.
+  // The policy has judged a file that the model named itself.
   const searched = names.filter((name) => file !== undefined || !isSecret(name))
   for (let i = 0; i < searched.length && !found.more; i += mostOpen) {
     const batch: { name: string; open: FileHandle }[] = []
@@ -120,7 +120,7 @@ async function byRipgrep(
   return found
 }
 
-/** Throws with ripgrep's own words about a pattern or a glob that it cannot use. No file is read for that, so none is named. */
+/** Throws ripgrep's own message about an invalid pattern or glob. No file is read for this, so none is named. */
 async function mustBeValid(
   args: readonly string[],
   { cwd, signal }: Pick<ToolCall, 'cwd' | 'signal'>,
@@ -179,14 +179,14 @@ function regex(pattern: string): RegExp {
 
 const mostChars = 24 * 1024
 
-/** The matching lines of one file; without a path in a search of one named file. */
+/** The matching lines of one file; without a path if the search was for one named file. */
 type Group = { path?: string; lines: string[] }
 
 type Matches = { groups: Group[]; more: boolean }
 
 /**
- * Groups ripgrep's output by file; an empty line separates two files. A group with a line that is not a match is left out: ripgrep says
- * there that the file is binary.
+ * Groups ripgrep's output by file; an empty line separates two files. A group with a line that is not a match is left out: there ripgrep
+ * says that the file is binary.
  */
 function groupsOf(lines: readonly string[]): Required<Group>[] {
   const groups: Required<Group>[] = []
@@ -196,14 +196,14 @@ function groupsOf(lines: readonly string[]): Required<Group>[] {
     else if (open) open.lines.push(line)
     else groups.push((open = { path: line, lines: [] }))
   }
-  // The line limit may have cut off the lines of the last heading.
+  // The line limit may have cut off the lines below the last heading.
   return groups.filter(({ lines }) => lines.length > 0 && lines.every((line) => /^\d+[:-]|^--$/.test(line)))
 }
 
-/** At most this many secret files are named. */
+/** The most secret files that are named. */
 const mostSecret = 10
 
-/** The matches as text for the model; undefined when there is nothing to tell. */
+/** The matches as text for the model; undefined if there is nothing to report. */
 function matchesText({ groups, more }: Matches, secret: readonly string[]): string | undefined {
   if (groups.length === 0 && secret.length === 0) return undefined
   const text = groups

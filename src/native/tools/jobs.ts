@@ -11,7 +11,7 @@ export function jobs(background: BackgroundCommands): Tool {
     risk: 'run',
     onDemand: 'always',
     input,
-    // Stopping one's own background command changes nothing else.
+    // Stopping the agent's own background command changes nothing else.
     effect: () => ({ does: 'nothing' }),
     async run({ job, end }) {
       if (job === undefined) {

@@ -6,7 +6,7 @@ import { parser, string } from '../../core/data/shape.ts'
 
 const input = parser({ name: string({ min: 1 }) })
 
-/** `data.skill` names the loaded skill, so that the loop keeps its text over a compaction. */
+/** `data.skill` names the loaded skill, so that the loop preserves its text in a compaction. */
 export function loadSkill(skills: readonly Skill[]): Tool {
   return defineTool({
     name: 'load_skill',

@@ -12,7 +12,7 @@ import { optional, parser, string } from '../../core/data/shape.ts'
 
 const mostNames = 500
 
-/** The size of a file is shown from here on, because reading it would fill much of the window. */
+/** From this size on, the size of a file is shown, because reading the file would fill much of the window. */
 const large = 256 * 1024
 
 const input = parser({ path: optional(string()) })
@@ -62,7 +62,7 @@ async function line(entry: Dirent, folder: HeldFolder, root: string): Promise<st
   return size >= large ? `${name} (${sizeText(size)})` : name
 }
 
-/** The target of a link, and whether it leads out of the project. */
+/** The target of a link, and whether the link leads out of the project. */
 async function linkTarget(path: Buffer, root: string): Promise<string> {
   const target = await readlink(path, 'utf8').catch(() => '?')
   const real = await realpath(path).catch(() => undefined)

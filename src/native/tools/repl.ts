@@ -15,7 +15,7 @@ const input = parser({
   outside: optional(boolean()),
 })
 
-/** Behind a wall code sees only its own processes. */
+/** Behind a wall, code sees only its own processes. */
 const whyOutside = 'it looks at the machine itself, so it runs outside the sandbox'
 
 /** Runs code in interpreters that live until `close`. Each folder has its own, because agents in worktrees see other files. */

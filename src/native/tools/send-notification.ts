@@ -12,8 +12,8 @@ const input = parser({
 })
 
 /**
- * Reports to the person, or to the agent that sent this one: the loop finds the notification in the result's data and makes it an event of its own. The
- * event of an agent that leads a turn goes to the person; that of an agent which another one sent goes only to that one.
+ * Reports to the person, or to the agent that sent this one: the loop finds the notification in the result's data and turns it into an
+ * event. If the agent leads a turn, the event goes to the person; if another agent sent it, the event goes only to that agent.
  */
 export function sendNotification(): Tool {
   return defineTool({

@@ -6,7 +6,7 @@ import { optional, parser, string } from '../../core/data/shape.ts'
 
 const input = parser({ task: string({ min: 1 }), type: optional(string({})) })
 
-/** Starting a subagent needs no permission, because each of its own calls is judged. A prompt that lists subagents names the tool. */
+/** Starting a subagent needs no permission, because each of its own calls is judged. If the prompt lists subagents, it names the tool. */
 export function subagent(consult: NonNullable<ToolParts['consult']>, isNamed = () => false): Tool {
   return defineTool({
     name: 'subagent',

@@ -10,10 +10,10 @@ const advised = frameworkNames.filter((name): name is Exclude<Framework, 'direct
 
 const input = parser({ framework: oneOf(...advised), question: string({ min: 1 }) })
 
-/** How long one call waits, and by which clock; a call that has no limit waits until the advice is there. */
+/** How long one call waits, and by which clock; a call without a limit waits until the advice arrives. */
 type Patience = { clock: Clock; ms: number }
 
-/** The tool by which the agent that acts calls for thought. It asks other agents, which may only read; the caller acts. */
+/** The tool by which the acting agent asks for thought. It asks other agents, which may only read; the caller acts. */
 export function thinkTool(advise: Advise, o: { available?(): boolean; patience?: Patience } = {}): Tool {
   return defineTool({
     name: 'think',

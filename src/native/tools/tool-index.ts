@@ -5,7 +5,7 @@ import { describedTool } from '../../core/work/tool.ts'
 import { anything, mapOf, optional, parser, string } from '../../core/data/shape.ts'
 import { defineTool } from './shared/tool-definition.ts'
 
-/** The tools of MCP servers as the index needs them; they come and go. */
+/** The tools of MCP servers in the form for the index; they come and go. */
 type ServerTools = {
   find(name: string): Tool | undefined
   lines(): string[]
@@ -18,9 +18,9 @@ const anyObject = { ...mapOf(anything()), json: () => ({ type: 'object' }) }
 const input = parser({ name: optional(string({ min: 1 })), input: optional(anyObject) })
 
 /**
- * The tool `more_tools`, through which a model reaches the tools of `rest`: a request has their names and the names of the inputs that
- * they need, so that a model can call one at once; their whole descriptions are given on demand, also those of the tools in `frame`.
- * There is no such tool if there is nothing to reach.
+ * The tool `more_tools`, through which a model reaches the tools of `rest`. A request contains their names and the names of their
+ * required inputs, so that a model can call one at once; their whole descriptions are given on demand, as are those of the tools in
+ * `frame`. If there is nothing to reach, this tool does not exist.
  */
 export function toolIndex(frame: readonly Tool[], rest: readonly Tool[], servers: ServerTools | undefined): Tool[] {
   if (rest.length === 0 && !servers) return []
@@ -51,7 +51,7 @@ export function toolIndex(frame: readonly Tool[], rest: readonly Tool[], servers
   return [{ ...tool, description: lines.join('\n') }]
 }
 
-/** The input as far as it can be read; `run` says what is wrong with the rest. */
+/** The valid part of the input; `run` says what is wrong with the rest. */
 function readInput(sent: unknown): { name?: string; input?: Record<string, unknown> } {
   try {
     return input.parse(sent)
@@ -65,7 +65,7 @@ const isEmpty = (schema: JsonSchema | undefined) =>
 
 const firstLine = ({ name, description }: Tool) => `- ${name}: ${description.split('\n')[0]}`
 
-/** A tool with the names of the inputs that it needs, in one line: `todo_write(items: [{task, status}])`. */
+/** A tool with the names of its required inputs, on one line: `todo_write(items: [{task, status}])`. */
 function signature({ name, schema }: Tool): string {
   return `${name}(${neededFields(schema).join(', ')})`
 }

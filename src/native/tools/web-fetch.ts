@@ -32,7 +32,7 @@ export function webFetch(parts: FetchParts): Tool {
         )
         const next = redirectOf(answer, at)
         if (!next) return fetchOutput(answer, at, parts)
-        // The person or a rule allowed the first host only; another host is another decision.
+        // The person or a rule allowed the first host only; another host needs another decision.
         if (next.host !== at.host) return `${at.href} redirects to ${next.href}. Fetch that if you need it.`
         at = next
       }

@@ -5,7 +5,7 @@ import { inbox } from './hub/page-state.ts'
 import { linkOf } from './inbox/inbox-row.tsx'
 import { firstLine } from './words/words.ts'
 
-/** Something that needs this person, as a notification shows it: its kind and its title, and none of its words. */
+/** Something that needs this person, in the form of a notification: only its kind and its title, and none of its text. */
 type Need = { tag: string; title: string; view: string }
 
 const kinds: Readonly<Record<InboxKind, string>> = {
@@ -28,7 +28,7 @@ const needs = computed((): Need[] =>
     .map((row) => ({ tag: row.id, title: short(`${kinds[row.kind]}${firstLine(row.title)}`), view: linkOf(row) })),
 )
 
-/** Whether this browser lets the page show notifications: `impossible` over plain HTTP from another machine. */
+/** Whether this browser lets the page show notifications; `impossible` means plain HTTP from another machine. */
 type Permission = 'impossible' | 'default' | 'granted' | 'denied'
 
 export const permission = signal<Permission>(permissionNow())
@@ -37,26 +37,26 @@ function permissionNow(): Permission {
   return 'Notification' in globalThis && isSecureContext ? Notification.permission : 'impossible'
 }
 
-/** Asks the person, whose click this must come from. */
+/** Asks the browser for permission. This must be called from a person's click. */
 export async function allowNotifications(): Promise<void> {
   await Notification.requestPermission()
   permission.value = permissionNow()
 }
 
-/** More notifications than this at once become one. */
+/** If there are more notifications than this at once, one sums them up. */
 const mostAtOnce = 3
 const manyTag = 'termaite-many'
 
-/** The needs that existed before or were notified; undefined until the page has read the hub's state. */
+/** The needs that existed before or were already notified; undefined until the page has read the hub's state. */
 let known: ReadonlySet<string> | undefined
-/** The notifications that are being shown or closed. */
+/** Resolves when all notifications so far have been shown and closed. */
 let last: Promise<void> = Promise.resolve()
 /** Whether this window shows the notifications: of several windows only one does. */
 let isTeller = false
 
 /**
- * Notifies a person who is in another window or another program of what newly needs them, and closes the notifications that
- * somebody has answered. The number on the icon of an installed page is that of the inbox.
+ * Notifies a person who is in another window or program about everything that newly needs them, and closes notifications that were dealt
+ * with. The number on the icon of an installed page is that of the inbox.
  */
 export function startNotifications(): void {
   becomeTeller(false)
@@ -70,7 +70,7 @@ export function startNotifications(): void {
     known = new Set(now.map(({ tag }) => tag))
     if (!isTeller || permission.value !== 'granted') return
     const told = document.hasFocus() ? [] : fresh
-    // One after another, so that something that is answered at once is shown and then closed, and never the other way round.
+    // The steps run one after another, so that a notification is first shown and then closed, never the other way round.
     last = last
       .then(() => tell(told))
       .then(() => takeBack(known!))
@@ -78,7 +78,7 @@ export function startNotifications(): void {
   })
 }
 
-/** The window that the person used last shows notifications: it holds a lock that the browser gives to one window at a time. */
+/** The window that the person used last shows notifications: it has a lock that the browser gives to only one window at a time. */
 function becomeTeller(steal: boolean): void {
   if (!('locks' in navigator)) {
     isTeller = true
@@ -91,7 +91,7 @@ function becomeTeller(steal: boolean): void {
       return new Promise(() => {})
     })
     .catch(() => {
-      // Another window was used since then and shows the notifications now; this one waits for its turn.
+      // A window that was used later shows the notifications now; this one waits for its turn.
       isTeller = false
       becomeTeller(false)
     })
@@ -105,7 +105,7 @@ async function tell(fresh: readonly Need[]): Promise<void> {
     await worker.showNotification(title, { tag, body: 'termaite', icon: '/icon-192.png', data: { view } })
 }
 
-/** Closes the notifications of everything that is answered. */
+/** Closes the notifications about everything that no longer needs the person. */
 async function takeBack(open: ReadonlySet<string>): Promise<void> {
   const worker = await navigator.serviceWorker?.getRegistration()
   for (const shown of (await worker?.getNotifications()) ?? [])

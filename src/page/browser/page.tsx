@@ -13,7 +13,7 @@ void installWorker()
 try {
   await untilReached(signInByLink)
   const { role } = await untilReached(knowMe)
-  // A guest reads one session, whose view follows the changes itself.
+  // A guest reads one session, and its view follows the changes itself.
   if (role === 'guest') standing.value = 'live'
   else {
     startNotifications()

@@ -59,7 +59,7 @@ const views: readonly View[] = [
 
 const waitingForMe = computed(() => inbox.value.filter(({ needsMe }) => needsMe).length)
 
-/** The views that this person may open; the hub refuses the others by itself. */
+/** The views that this person may open; the hub itself refuses the others. */
 const open = computed(() => views.filter(({ roles }) => !roles || roles.includes(me.value?.role ?? '')))
 
 const shown = computed(() => open.value.find(({ name }) => name === address.value.view) ?? open.value[0]!)
@@ -71,7 +71,7 @@ effect(() => {
 
 addEventListener('keydown', handleKey)
 
-/** When the page last stopped being live; undefined while it is. */
+/** When the page stopped being live; undefined while it is live. */
 const lostAt = signal<number | undefined>(undefined)
 
 effect(() => {
@@ -127,7 +127,7 @@ export function Shell() {
   )
 }
 
-/** The views that a phone shows in its bar; the others are behind one more tap. */
+/** The views in the bar of a phone; the others need one more tap. */
 const inBar = new Set(['inbox', 'agents', 'tasks', 'turns'])
 
 function Navigation() {
@@ -154,7 +154,7 @@ function Navigation() {
   )
 }
 
-/** The view itself. When another one is opened, the keyboard and the screen reader begin at its start. */
+/** The view itself. When another view is opened, the keyboard and the screen reader start at its beginning. */
 function Main() {
   const main = useRef<HTMLElement>(null)
   const { view, id } = address.value
@@ -173,11 +173,11 @@ function Main() {
   )
 }
 
-/** Says that what is shown may be old, and since when. */
+/** Says that the shown state may be old, and since when. */
 function Lost() {
   const since = lostAt.value
   if (since === undefined) return null
-  const words = `since ${clockTime(since)}. What you see may be old, and what you do is not sent.`
+  const words = `since ${clockTime(since)}. The page may be outdated, and nothing that you do is sent.`
   return (
     <p class="lost" role="alert">
       {standing.value === 'behind' ? `Connected again; reading what was missed ${words}` : `Offline ${words}`}
@@ -220,7 +220,7 @@ function SignedOut() {
   )
 }
 
-/** Offers notifications if the browser can show them; otherwise says what would make them possible. */
+/** Offers notifications if the browser can show them; otherwise says what is needed for them. */
 function NotificationsButton() {
   if (permission.value === 'granted') return null
   if (permission.value === 'default')

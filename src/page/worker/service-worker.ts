@@ -1,12 +1,12 @@
 declare const self: ServiceWorkerGlobalScope
-/** The files of the page that it needs to open, and a name that changes with each of them; the build writes both. */
+/** The files that the page needs to start, and a name that changes with each of them; the build writes both. */
 declare const SHELL_FILES: readonly string[]
 declare const SHELL_VERSION: string
 
-/** Shown while the hub cannot be reached; the page itself says that it is offline. */
+/** Shown while the hub cannot be reached; this page itself says that it is offline. */
 const startPage = '/'
 const cacheName = `termaite-${SHELL_VERSION}`
-/** A file whose name has a hash of its content never changes. */
+/** A file with a hash of its content in its name never changes. */
 const hashed = /-[0-9a-f]{12}\.\w+$/
 
 self.addEventListener('install', (event) => {
@@ -17,7 +17,7 @@ self.addEventListener('activate', (event) => {
   event.waitUntil(forgetOthers().then(() => self.clients.claim()))
 })
 
-/** Keeps the files of this version. A new version does not wait until all windows of the old one are closed. */
+/** Caches the files of this version. A new version does not wait until all windows of the old one are closed. */
 async function keepShell(): Promise<void> {
   const cache = await caches.open(cacheName)
   await cache.addAll([startPage, ...SHELL_FILES].map((path) => new Request(path, { cache: 'no-cache' })))
@@ -34,17 +34,17 @@ async function forgetOthers(keep: string | undefined = cacheName): Promise<void>
 self.addEventListener('fetch', (event) => {
   const { request } = event
   const { origin, pathname } = new URL(request.url)
-  // Nothing of the API is ever answered here: data comes from the hub or not at all.
+  // Requests to the API are never answered from the cache: data comes from the hub or not at all.
   if (request.method !== 'GET' || origin !== self.location.origin || /^\/(?:api|mcp)(?:\/|$)/.test(pathname)) return
   if (request.mode === 'navigate') event.respondWith(newestPage(request))
   else if (hashed.test(pathname)) event.respondWith(keptFile(request))
 })
 
-/** The page as the hub has it now, so that no old one is ever shown while the hub is there; else the kept one. */
+/** The page from the hub, so that no old version is shown while the hub can be reached; otherwise the cached one. */
 async function newestPage(request: Request): Promise<Response> {
   try {
     const response = await fetch(request)
-    // Another program, or a termaite without a worker, may serve this address now: then this worker leaves.
+    // Another program, or a termaite without a worker, may use this address now: then this worker removes itself.
     if (response.headers.get('x-termaite-worker') !== 'keep') await leave()
     return response
   } catch (error) {
@@ -67,7 +67,7 @@ async function keptFile(request: Request): Promise<Response> {
   return response
 }
 
-/** A notification leads to its subject: in a window of the page that is open, else in a new one. */
+/** A click on a notification opens its subject: in an open window of the page, otherwise in a new one. */
 self.addEventListener('notificationclick', (event) => {
   event.notification.close()
   const view = (event.notification.data as { view?: string } | null)?.view ?? '#/inbox'

@@ -39,6 +39,9 @@ export type ImportWorld = {
   store: Store
   index: Index
   limits?: Limits
+  /** Called for each file that was read, and for each session that was copied. */
+  looked?(step: { profile: PastProfile; done: number; of: number }): void
+  copied?(): void
 }
 
 /** Finds the earlier sessions of some CLIs in this project, and which of them are new. Changes nothing. */
@@ -56,8 +59,9 @@ export async function findPast(world: ImportWorld, profiles: readonly PastProfil
     } catch (error) {
       found.faults.push(messageOf(error))
     }
-    for (const file of files) {
-      if (file.inner) continue
+    const outer = files.filter(({ inner }) => !inner)
+    for (const [done, file] of outer.entries()) {
+      world.looked?.({ profile, done, of: outer.length })
       io.signal.throwIfAborted()
       try {
         const past = await readPast(profile, file, { belongs, ours, ...(limits ? { limits } : {}) })
@@ -112,6 +116,7 @@ export async function copyPast(world: ImportWorld, found: readonly FoundSessions
       })
       if (before !== undefined && before !== log) rmSync(join(folder, `${before}.jsonl`), { force: true })
       copied.push(session)
+      world.copied?.()
     }
   return copied
 }

@@ -15,6 +15,8 @@ export type PastSession = {
   /** The turns that the person gave to the CLI itself, and those that termaite gave to it. */
   turns: number
   ours: number
+  /** The beginning of the first prompt that the person gave to the CLI itself. */
+  first: string
   from: number
   to: number
   /** The tokens of the whole session. */
@@ -41,6 +43,9 @@ export function belongsTo(root: string): (cwd: string) => boolean {
   }
 }
 
+/** How much of the first prompt is kept, in characters. */
+const mostOfFirst = 200
+
 type ReadOptions = { belongs(cwd: string): boolean; ours: OurTurns; limits?: Limits }
 
 /** Reads a session; undefined if it belongs to another project or has no turn. Stops as soon as the folder turns out to be another one. */
@@ -55,6 +60,7 @@ export async function readPast(
   const used = { input: 0, cached: 0, output: 0 }
   let key: string | undefined
   let cwd: string | undefined
+  let first: string | undefined
   for await (const fact of pastFacts(profile, file, unread, limits)) {
     if (fact.type === 'session') {
       key ??= fact.key
@@ -70,7 +76,10 @@ export async function readPast(
       used.cached += fact.cached ?? 0
       used.output += fact.output
     }
-    if (fact.type === 'prompt') turns[ours.has(key, fact.at) ? 'ours' : 'theirs']++
+    if (fact.type !== 'prompt') continue
+    const isOurs = ours.has(key, fact.at)
+    turns[isOurs ? 'ours' : 'theirs']++
+    if (!isOurs) first ??= fact.text.slice(0, mostOfFirst)
   }
   if (cwd === undefined || turns.theirs + turns.ours === 0) return undefined
   const { from, to } = times.to === 0 ? { from: file.changed, to: file.changed } : times
@@ -80,6 +89,7 @@ export async function readPast(
     cwd,
     turns: turns.theirs,
     ours: turns.ours,
+    first: first ?? '',
     from,
     to,
     used,

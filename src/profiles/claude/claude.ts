@@ -109,6 +109,7 @@ export const claude: Profile = {
   speaks: (command) => hasFlag(command, ['-p', '--print']) && hasFlag(command, ['--output-format'], 'stream-json'),
   dialect: ({ command } = {}) => claudeDialect(signs, failure, command === undefined || twoWay(command)),
   lends: claudeScreen.lends,
+  models: { names: ['fable', 'opus', 'sonnet', 'haiku', 'opusplan'] },
   effort: {
     levels: ['low', 'medium', 'high', 'xhigh', 'max'],
     words: (level) => `--effort ${level}`,

@@ -115,6 +115,7 @@ export const codex: Profile = {
     const mode = leash === undefined ? {} : modes[leash]
     return codexDialect(signs, failure, { ...mode, model }, thread, effort)
   },
+  models: { names: ['gpt-6-astra', 'gpt-6.1-sol', 'gpt-6.1-terra', 'gpt-6-luna'], list: 'codex debug models' },
   effort: {
     levels: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],
     words: (level) => `-c model_reasoning_effort=${level}`,

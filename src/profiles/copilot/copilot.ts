@@ -117,6 +117,7 @@ export const copilot: Profile = {
     fault: /^Error: /,
     failure: (message, now) => readMessage(shown, message.replace(/^Error: /, ''), now),
   },
+  models: { names: ['auto'] },
   effort: {
     levels: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
     words: (level) => `--reasoning-effort ${level}`,

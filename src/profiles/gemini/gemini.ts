@@ -184,6 +184,9 @@ export const gemini: Profile = {
       return found && { ...found, message: sentence(found.message) }
     },
   },
+  models: {
+    names: ['auto', 'gemini-3.1-pro-preview', 'gemini-3.8-flash', 'gemini-3.5-flash-lite', 'gemini-2.5-pro'],
+  },
   // The CLI cuts its list at commas, so a folder with a comma in its name cannot be given.
   reaches: (folders) => options('--include-directories=')(folders.filter((folder) => !folder.includes(','))),
   resumes: true,

@@ -111,6 +111,7 @@ export const qwen: Profile = {
     },
     failure: (message, now) => readMessage(shown, message, now),
   },
+  models: { names: ['coder-model', 'qwen3.8-max', 'qwen3.7-plus', 'qwen3.8-flash'] },
   // The CLI cuts its list at commas, so a folder with a comma in its name cannot be given.
   reaches: (folders) => options('--include-directories=')(folders.filter((folder) => !folder.includes(','))),
   resumes: true,

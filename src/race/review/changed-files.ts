@@ -6,7 +6,7 @@ import { basename, join } from 'node:path'
 import { checkedGit } from '../../base/git/project-git.ts'
 import { isSecretName } from '../../safety/secret-files.ts'
 
-/** One file of the changes that are reviewed. */
+/** One file among the changes to review. */
 export type ChangedFile = {
   path: string
   /** The name of the file before it was renamed. */
@@ -15,28 +15,28 @@ export type ChangedFile = {
   added: number
   removed: number
   submodule?: true
-  /** Why the lines of the file are not in `hunks`. */
+  /** Why `hunks` lacks the lines of the file. */
   unread?: string
   hunks: Hunk[]
 }
 
-/** Neighbouring changed lines with the lines around them. `from` and `to`: the first and the last line that a finding may name. */
+/** Neighbouring changed lines with the lines around them. `from` and `to`: the first and the last line that a finding may refer to. */
 type Hunk = { title: string; from: number; to: number; lines: HunkLine[] }
 
-/** `at`: the number of the line in the file as it is after the change; a removed line has none. */
+/** `at`: the number of the line in the file after the change; missing for a removed line. */
 type HunkLine = { sign: '+' | '-' | ' '; text: string; at?: number }
 
 /** The longest patch that is read from git. */
 const mostBytes = 8 * 1024 * 1024
-/** Files with more changed lines are named, and not shown. */
+/** Files with more changed lines are only named. */
 const mostLines = 3_000
 const mostUntracked = 400
 const mostUntrackedBytes = 256 * 1024
-/** Files that programs write, with many lines and little to review. */
+/** Generated files, with many lines and little to review. */
 const generated =
   /^(?:package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|Cargo\.lock|poetry\.lock|uv\.lock|Pipfile\.lock|composer\.lock|Gemfile\.lock|go\.sum|flake\.lock|.+\.min\.(?:js|css)|.+\.map)$/
 
-/** Reads the changes of a scope from git. Files that hold keys are named, and their lines are not read. */
+/** Reads the changes of a scope from git. Files that contain keys are named, but their lines are not read. */
 export async function changedFiles(git: Git, root: string, scope: ReviewScope): Promise<ChangedFile[]> {
   const between = [scope.base, ...(scope.target === undefined ? [] : [scope.target])]
   const plain = ['--no-color', '--no-ext-diff', '--no-textconv', '-M', '--ignore-submodules=dirty', '--submodule=short']
@@ -78,7 +78,7 @@ function countsIn(text: string): Counts {
   for (let at = 0; at < parts.length; at++) {
     const [, added, removed, path] = /^(\S+)\t(\S+)\t([^]*)$/.exec(parts[at]!) ?? []
     if (added === undefined) continue
-    // A renamed file has its two names in the next parts.
+    // The two names of a renamed file are in the next parts.
     const name = path === '' ? parts[(at += 2)]! : path!
     counts.set(name, { added: Number(added) || 0, removed: Number(removed) || 0, binary: added === '-' })
   }
@@ -111,7 +111,7 @@ function filesIn(raw: string, counts: Counts): ChangedFile[] {
   return [...files.values()]
 }
 
-/** The hunks of each file in a patch. `cut`: the last file of the patch is not whole, and is left out. */
+/** The hunks of each file in a patch. `cut`: the last file of the patch is incomplete, and is left out. */
 function patchesIn(patch: string, cut: boolean): Map<string, Hunk[]> {
   // Only a line feed begins a line: a carriage return in a changed line must not begin a file.
   const sections = patch.split(/(?<=\n)(?=diff --git )/)
@@ -128,7 +128,7 @@ function patchesIn(patch: string, cut: boolean): Map<string, Hunk[]> {
   return found
 }
 
-/** Reads a name as git writes it: without its prefix, and in quotes if it has unusual characters. */
+/** Parses a name in git's form: without its prefix, and in quotes if it has unusual characters. */
 function pathIn(written: string): string {
   const plain = written.replace(/\t$/, '')
   if (!plain.startsWith('"')) return plain.slice(2)
@@ -159,7 +159,7 @@ function hunksIn(text: string, deleted: boolean): Hunk[] {
   return hunks
 }
 
-/** Files that git does not know yet and does not ignore: all of their lines are new. */
+/** Files that git neither tracks nor ignores: all of their lines are new. */
 async function untracked(git: Git, root: string): Promise<ChangedFile[]> {
   const list = await checkedGit(git, root, ['ls-files', '--others', '--exclude-standard', '-z'])
   const paths = list
@@ -205,7 +205,7 @@ async function newLines(path: string): Promise<Partial<ChangedFile>> {
   }
 }
 
-/** The changes as a model reads them, with the number of each line; `room`: how many characters they may have. */
+/** The changes in the form for a model, with the number of each line; `room`: the most characters. */
 export function changesText(files: readonly ChangedFile[], room: number): { text: string; unshown: number } {
   const shown: string[] = []
   const named: string[] = []
@@ -216,7 +216,7 @@ export function changesText(files: readonly ChangedFile[], room: number): { text
       continue
     }
     const pieces: string[] = []
-    // One file does not take the room of all others.
+    // One file must not use up the room of all others.
     let own = Math.min(left, Math.max(room / 4, left / 2))
     for (const hunk of file.hunks) {
       const piece = hunkText(hunk)

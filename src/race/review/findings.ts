@@ -32,8 +32,8 @@ type CheckedFindings = { findings: Finding[]; dropped: number }
 const mostText = 2_000
 
 /**
- * Checks the findings against the changes. A finding in a file that was not changed is dropped and counted; one at a line that was
- * not changed is marked, since a change may break a line elsewhere in its file.
+ * Checks the findings against the changes. A finding in an unchanged file is dropped and counted; one at an unchanged line is marked,
+ * since a change may break a line elsewhere in its file.
  */
 export function checkedFindings(
   said: readonly Omit<Finding, 'unchanged'>[],
@@ -66,12 +66,12 @@ function fileOf(named: string, known: ReadonlyMap<string, ChangedFile>, root: st
   return known.get(path) ?? known.get(path.replace(/^[ab]\//, ''))
 }
 
-/** Whether a review may count a line as changed; if the lines of a file were not read, any line may be. */
+/** Whether a line counts as changed; if the lines of a file were not read, any line does. */
 function isChangedLine({ hunks, unread }: ChangedFile, line: number): boolean {
   return unread !== undefined || hunks.some(({ from, to }) => line >= from && line <= to)
 }
 
-/** The review as a person and the agents of later turns read it; `plain` leaves out the signs of Markdown. */
+/** The review in the form for a person and for the agents of later turns; `plain` leaves out Markdown signs. */
 export function reviewText({ of, findings, dropped, reviewer }: Omit<Review, 'type'>, plain = false): string {
   const other =
     dropped === 0
@@ -98,7 +98,7 @@ function findingText(finding: Finding, number: number, plain = false): string {
   return `${number}. ${lines.join(`\n${indent}`)}`
 }
 
-/** The numbers that a person typed: `1 3`, `1,3`, `2-4`, or `all`. */
+/** The numbers of the findings that a person typed: `1 3`, `1,3`, `2-4`, or `all`. */
 export function pickedFindings(typed: string, { findings }: Review): number[] {
   const words = typed.split(/[\s,]+/).filter((word) => word !== '')
   if (words.length === 0 || (words.length === 1 && words[0] === 'all')) return findings.map((_, at) => at + 1)
@@ -116,9 +116,7 @@ export function pickedFindings(typed: string, { findings }: Review): number[] {
 const allowed = ({ length }: readonly Finding[]) =>
   `The last review has ${length === 1 ? 'one finding, number 1' : `the findings 1 to ${length}`}.`
 
-/**
- * The prompt that asks an agent to fix findings. It needs no other message, because another agent or a new thread may get it.
- */
+/** The prompt that asks an agent to fix findings. It must be complete in itself, because another agent or a new thread may get it. */
 export function fixPrompt({ of, findings }: Review, numbers: readonly number[]): string {
   const [what, each] = numbers.length === 1 ? ['this finding', 'it is'] : ['these findings', 'each of them is']
   return [

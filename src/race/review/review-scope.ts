@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { UsageError } from '../../core/io.ts'
 import { ProgramMissing } from '../../base/files/system-error.ts'
 
-/** The changes that are reviewed: those from `base` to `target`, or to the files as they are now if there is no target. */
+/** The changes to review: from `base` to `target`, or to the present files if there is no target. */
 export type ReviewScope = {
   /** Describes the changes, as a phrase that follows "findings in". */
   words: string
@@ -12,7 +12,7 @@ export type ReviewScope = {
   target?: string
 }
 
-/** Finds the changes that a person named: nothing, a range, a commit or a branch. */
+/** Finds the changes that a person named: uncommitted changes, a range, a commit or a branch. */
 export async function reviewScope(git: Git, root: string, typed: string): Promise<ReviewScope> {
   if (!existsSync(join(root, '.git')))
     throw new UsageError(
@@ -35,7 +35,7 @@ export async function reviewScope(git: Git, root: string, typed: string): Promis
   }
 }
 
-/** The names of the branches here, and of the remote ones, the newest first. */
+/** The names of the local and remote branches, newest first. */
 export async function branchNames(git: Git, root: string): Promise<string[]> {
   if (!existsSync(join(root, '.git'))) return []
   const { code, out } = await git.ran(root, [
@@ -55,11 +55,11 @@ export async function branchNames(git: Git, root: string): Promise<string[]> {
 }
 
 /**
- * The changes of a branch since it left the other one. On a branch of work, a person who names another branch means the one
- * that the work will be merged into; on the main branch, they mean the branch that would come in.
+ * The changes of a branch since it left the other one. On a work branch, the name of another branch means the one into which the work
+ * will be merged; on the main branch, it means the branch that would be merged.
  */
 async function branchScope(git: Git, root: string, name: string): Promise<ReviewScope | undefined> {
-  // A name with one of these signs is a commit beside a branch, such as main~1.
+  // A name with one of these signs refers to a commit relative to a branch, such as main~1.
   if (/[~^:?*[\\]|@\{/.test(name)) return undefined
   const branch =
     (await commitOf(git, root, `refs/heads/${name}`)) ?? (await commitOf(git, root, `refs/remotes/${name}`))
@@ -77,7 +77,7 @@ async function isMainBranch(git: Git, root: string): Promise<boolean> {
   return ['main', 'master', remote.replace(/^origin\//, '')].includes(name)
 }
 
-/** The changes that one commit made; those of a merge are its changes against its first parent. */
+/** The changes of one commit; those of a merge are its changes against its first parent. */
 async function commitScope(git: Git, root: string, name: string): Promise<ReviewScope> {
   const target = await knownCommit(git, root, name)
   const base = (await commitOf(git, root, `${target}^`)) ?? (await emptyTree(git, root))
@@ -106,7 +106,7 @@ async function mergeBase(git: Git, root: string, one: string, other: string, nam
   throw new UsageError(`${named}: the two have no common commit, so there is nothing to compare with.`)
 }
 
-/** The tree without files, by which the first commit of a repository is compared. */
+/** The tree without files, with which the first commit of a repository is compared. */
 async function emptyTree(git: Git, root: string): Promise<string> {
   const { out } = await git.ran(root, ['hash-object', '-t', 'tree', '--stdin'], { input: '' })
   return out.toString().trim()

@@ -23,13 +23,13 @@ import { changedFiles, changesText } from './changed-files.ts'
 import { checkedFindings, findingsShape, reviewText } from './findings.ts'
 import { reviewScope } from './review-scope.ts'
 
-/** The wish of a person: which changes are reviewed, by which agent, and what the reviewer should look at above all. */
+/** The request for a review: which changes, by which agent, and what to focus on. */
 export type ReviewWish = { range: string; agent?: string; focus?: string }
 
 /** The changes of a review, and the agents that can be restricted to reading. */
 type OpenReview = { wish: ReviewWish; scope: ReviewScope; files: ChangedFile[]; readers: readonly string[] }
 
-/** Reads the changes. Returns a sentence instead if nothing changed: no agent is asked then. Throws a UsageError for a bad wish. */
+/** Reads the changes. If nothing changed, returns a sentence instead, and no agent is asked. Throws a UsageError for a bad request. */
 export async function openReview(app: App, wish: ReviewWish): Promise<OpenReview | { nothing: string }> {
   const { root } = app.place
   const git = projectGit(app.io.env)
@@ -45,7 +45,7 @@ export async function openReview(app: App, wish: ReviewWish): Promise<OpenReview
   return { wish, scope, files, readers: readers.names }
 }
 
-/** The prompt that the conversation keeps: the agents of later turns need the findings, and not the diff. */
+/** The prompt that the conversation stores: the agents of later turns need the findings, not the diff. */
 export const reviewPrompt = ({ range, focus }: ReviewWish) =>
   `/review${range === '' ? '' : ` ${range}`}${focus === undefined ? '' : ` -- ${focus}`}`
 
@@ -60,7 +60,7 @@ export function runReview(
   const wanted = review.wish.agent ?? agent
   const first = wanted !== undefined && review.readers.includes(wanted) ? wanted : undefined
   return runOpened(app, { prompt, peers, close }, async () => ({
-    // The history is not handed over: a reviewer that does not know why the changes were made sees them with fresh eyes.
+    // The history is not passed on: a reviewer that does not know why the changes were made sees them with fresh eyes.
     agent: reviewAgent(app, openConsultant(app, [], { names: review.readers, first }), review),
     world: {
       cwd: place.root,
@@ -74,7 +74,7 @@ export function runReview(
   }))
 }
 
-/** An agent whose turn is a review: it consults another agent, checks the findings against the changes, and keeps them. */
+/** An agent whose turn is a review: it consults another agent, checks the findings against the changes, and stores them. */
 function reviewAgent(app: AppRecords, reviewer: Agent, review: OpenReview): Agent {
   return {
     name: 'termaite',
@@ -135,12 +135,12 @@ async function* reviewed(
   return { ok: true, text }
 }
 
-/** How many characters of changes a reviewer is given: the rest of its window is for reading files and thinking. */
+/** How many characters of changes a reviewer gets: the rest of its window is for reading files and thinking. */
 function roomIn({ traits }: Agent): number {
   return Math.min(240_000, Math.floor(traits.window * 1.2))
 }
 
-/** An agent whose answers have a form, even if it is only consulted. */
+/** An agent whose answers have a given form, even if it is only consulted. */
 function withForm(agent: Agent, form: AnswerForm): Agent {
   const formed = formedAnswer(agent)
   return {

@@ -1,7 +1,7 @@
 import { defined } from '../../base/defined.ts'
 import { isPlainObject } from '../../base/plain-object.ts'
 
-/** One event: when its hooks run, the fields of its own that they get, and the field that matchers are compared with. */
+/** One event: when its hooks run, the extra fields that they get, and the field that matchers are compared with. */
 type HookRow = { when: string; fields: readonly string[]; matched?: string; block: string }
 
 /** The events at which hooks run. */
@@ -10,13 +10,13 @@ export const hookTable = {
     when: 'Before termaite’s own agent calls a tool.',
     fields: ['tool_name', 'tool_input'],
     matched: 'tool_name',
-    block: 'the tool is not called, and the model reads why',
+    block: 'the tool is not called, and the model gets the reason',
   },
   PostToolUse: {
     when: 'After a tool was called.',
     fields: ['tool_name', 'tool_input', 'tool_response'],
     matched: 'tool_name',
-    block: 'the model reads the reason, after the result',
+    block: 'the model gets the reason, after the result',
   },
   UserPromptSubmit: {
     when: 'When a prompt is submitted.',
@@ -38,7 +38,7 @@ export const hookTable = {
   Stop: {
     when: 'When an answer would end the turn.',
     fields: ['stop_hook_active', 'last_assistant_message'],
-    block: 'the turn goes on, and the model reads why',
+    block: 'the turn continues, and the model gets the reason',
   },
   PreCompact: {
     when: 'Before the conversation is summarised.',
@@ -49,7 +49,7 @@ export const hookTable = {
   SubagentStop: {
     when: 'When an answer would end the turn of a subagent.',
     fields: ['stop_hook_active', 'last_assistant_message'],
-    block: 'the subagent goes on, and reads why',
+    block: 'the subagent continues, and gets the reason',
   },
   Notification: {
     when: 'When a person is needed.',
@@ -90,7 +90,7 @@ export const hooksSchema = {
         matcher: {
           type: 'string',
           anyOf: [{ const: '*' }, { format: 'regex' }],
-          description: 'A regular expression for the whole name of a tool, or of what the event is about.',
+          description: 'A regular expression for the whole name of a tool, or of the subject of the event.',
         },
         hooks: {
           type: 'array',
@@ -112,7 +112,7 @@ export const hooksSchema = {
   },
 }
 
-/** Reads `hooks` of a settings file in Claude Code's format; faulty entries are left out and reported. */
+/** Parses `hooks` of a settings file in Claude Code's format; wrong entries are left out and reported. */
 export function parseHooks(found: unknown): { hooks: HookSettings; faults: string[] } {
   const hooks: HookSettings = {}
   const faults: string[] = []

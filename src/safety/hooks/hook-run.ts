@@ -11,16 +11,16 @@ import { matchedField } from './hook-config.ts'
 export type HookParts = {
   settings: HookSettings
   cwd: string
-  /** The project's folder, if it is not `cwd`. */
+  /** The project's folder, if it differs from `cwd`. */
   root?: string
   env: Env
   clock: Clock
   signal: AbortSignal
   /** The tool of a tool event. */
   tool?: NamedTool
-  /** Puts a hook's program behind a wall; `settle` is called after its end. */
+  /** Puts a hook's program behind a wall; `settle` is called after the program's end. */
   enclose?(hook: Hook, argv: HookArgv, env: HookParts['env']): Promise<EnclosedHook>
-  /** Records a hook before it runs; the function that it returns is called after it. */
+  /** Records a hook before it runs; the returned function is called after it. */
   record?(hook: Hook): Promise<(ok: boolean) => void>
 }
 
@@ -28,14 +28,14 @@ type HookArgv = readonly [string, ...string[]]
 type EnclosedHook = {
   argv: HookArgv
   env: HookParts['env']
-  /** Lets the hook run outside its wall, if it has one. */
+  /** Advice on how to let the hook run outside its wall, if it has one. */
   hint?: string
   settle(): Promise<unknown>
 }
 
 type NamedTool = Pick<Tool, 'name' | 'aliases'>
 
-/** The joined answers of all hooks of an event. */
+/** The combined answers of all hooks of an event. */
 export type HookOutcome = {
   /** Why the call, prompt or end is blocked. */
   blocked?: string
@@ -53,11 +53,11 @@ export type HookOutcome = {
 }
 
 const usualSeconds = 60
-/** The limit for hooks at the end of a session, which the person waits for. */
+/** The limit for hooks at the end of a session, because the person waits for them. */
 const usualAtEnd = 5
 const mostOutput = 1024 * 1024
 
-/** Runs the hooks of an event in parallel, each in its own session. A hook that fails gives a warning, never an error. */
+/** Runs the hooks of an event in parallel, each in its own session. A hook that fails causes a warning, never an error. */
 export async function runHooks(
   event: HookEvent,
   input: Record<string, unknown>,
@@ -67,7 +67,7 @@ export async function runHooks(
   const names = world.tool ? hookNames(world.tool) : [String(input[key ?? ''] ?? '')]
   const groups = (world.settings[event] ?? []).filter(({ matcher }) => key === undefined || isMatch(matcher, names))
   const hooks = new Map<string, Hook>()
-  // The person's own come first: a project that names the same command does not change how it is run.
+  // The person's own hooks come first: a project with the same command does not change how it runs.
   for (const hook of groups.flatMap((group) => group.hooks)) if (!hooks.has(hook.command)) hooks.set(hook.command, hook)
   const told = {
     ...input,
@@ -87,12 +87,10 @@ export async function runHooks(
   return joinAnswers(answers)
 }
 
-/**
- * The names of a tool that hooks and subagents may use; hooks get the first one, because their scripts expect Claude Code's.
- */
+/** A tool's names for hooks and subagents. Hooks get the first one, because their scripts expect Claude Code's names. */
 export const hookNames = ({ name, aliases }: NamedTool): readonly string[] => [...(aliases?.hooks ?? []), name]
 
-/** Whether a matcher means one of the names: no matcher and `*` mean all, any other is a pattern for a whole name. */
+/** Whether a matcher matches one of the names: no matcher and `*` match all, any other is a pattern for a whole name. */
 function isMatch(matcher: string | undefined, names: readonly string[]): boolean {
   if (matcher === undefined || matcher === '' || matcher === '*') return true
   const pattern = new RegExp(`^(?:${matcher})$`)
@@ -123,14 +121,14 @@ async function runHook(hook: TimedHook, input: string, world: HookParts): Promis
   let trouble: string | undefined
   const end = (why: string) => {
     trouble ??= why
-    // The run is waited for below.
+    // The end of the run is awaited below.
     void run.end()
   }
   const cancel = () => end('was cancelled')
   const over = new AbortController()
   signal.addEventListener('abort', cancel, { once: true })
-  // The turn may have been cancelled while the wall was built or the hook was started; the abort event has passed by
-  // then, so the signal is checked here.
+  // The turn may have been cancelled while the wall was built or the hook was started. The abort event is over by then, so the signal is
+  // checked here.
   if (signal.aborted) cancel()
   callAfter(clock, timeout * 1000, over.signal, () => end(`took longer than ${timeout} s and was stopped`))
   run.stdin.end(input)
@@ -143,7 +141,7 @@ async function runHook(hook: TimedHook, input: string, world: HookParts): Promis
   return defined({ command, out, err, code: exit.code, trouble, hint: how.hint })
 }
 
-/** Reads an output up to a limit; drops the rest, so that the hook is not blocked. */
+/** Reads an output up to a limit and drops the rest, so that the hook is not blocked. */
 async function readOutput(stream: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = []
   let size = 0
@@ -154,7 +152,7 @@ async function readOutput(stream: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(chunks).subarray(0, mostOutput).toString('utf8')
 }
 
-/** Joins answers: deny comes before ask, ask before allow; of several reasons, inputs and stops the first counts. */
+/** Combines answers: deny comes before ask, ask before allow; of several reasons, inputs and stops the first one counts. */
 function joinAnswers(answers: readonly HookAnswer[]): HookOutcome {
   const all = <K extends keyof HookAnswer>(key: K) =>
     answers.flatMap((answer) => (answer[key] === undefined ? [] : [answer[key]]))
@@ -175,18 +173,18 @@ function joinAnswers(answers: readonly HookAnswer[]): HookOutcome {
   })
 }
 
-/** The output of one hook, and how it ended; `hint` says what lets it run outside its wall. */
+/** The output of one hook, and how it ended; `hint` says how to let it run outside its wall. */
 type HookResult = { command: string; code?: number; out: string; err: string; trouble?: string; hint?: string }
 
-/** Messages of programs that a wall may have refused something. */
+/** Error messages of programs that a wall may have caused. */
 const refused = /read-only file system|permission denied|operation not permitted|\bE(?:ROFS|ACCES|PERM)\b/i
 
 /**
- * A hook that fails behind its wall might have forbidden the call, so the call does not run. A hook that fails without
- * a wall is only a warning.
+ * A hook that fails behind its wall might have forbidden the call, so the call does not run. A hook that fails without a wall only causes
+ * a warning.
  */
 function refusedAnswer({ command, code, err, hint }: HookResult, event: HookEvent): HookAnswer | undefined {
-  // A shell that cannot open a file exits with 2, as does a hook that forbids a call in its own words.
+  // A shell that cannot open a file exits with 2, as does a hook that forbids a call and gives a reason.
   const signs = code === 2 ? /read-only file system/i : refused
   if (hint === undefined || code === 0 || !signs.test(err)) return undefined
   const words = `the hook ${brief(command)} could not do its work in the sandbox (${err.trim().split('\n').at(-1)}). ${hint}`
@@ -205,7 +203,7 @@ type HookAnswer = {
 }
 
 /**
- * A hook of the project can forbid a call or have the person asked, and never answers in their place: the agent may change the files
+ * A hook of the project can forbid a call or have the person asked, but never gives a yes in their place: the agent may change the files
  * that the hook runs.
  */
 function withoutConsent(answer: HookAnswer): HookAnswer {
@@ -214,7 +212,9 @@ function withoutConsent(answer: HookAnswer): HookAnswer {
   return others
 }
 
-/** Reads a hook's answer: exit code 2 blocks with stderr as the reason, 0 may decide by JSON on stdout, any other is a warning. */
+/**
+ * Interprets the result of a hook: exit code 2 blocks with stderr as the reason, 0 may decide by JSON on stdout, any other is a warning.
+ */
 function answerOf(ran: HookResult, plainIsContext: boolean): HookAnswer {
   if (ran.trouble !== undefined) return { warning: `the hook ${brief(ran.command)} ${ran.trouble}` }
   const words = ran.err.trim()

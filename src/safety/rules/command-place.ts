@@ -10,11 +10,11 @@ import { rootsOf } from '../path-location.ts'
 import { isSecretName } from '../secret-files.ts'
 import { gitVerb, gitWords } from '../shell/programs/git-verbs.ts'
 
-/** The facts about the wall around an agent's commands, known before one of them runs. */
+/** The facts about the wall around an agent's commands that are known before a command runs. */
 export type WallFacts = {
-  /** The network is open for every command, for commands that need it and that the person allowed, or for none. */
+  /** The network is open for every command, for commands that need it and got a permission, or for no command. */
   network: 'open' | 'asked' | 'closed'
-  /** The path of the temporary folder; behind the wall, every turn has an empty folder of its own there. */
+  /** The path of the temporary folder; behind the wall, every turn has its own empty folder at this path. */
   temporary?: string
 }
 
@@ -22,9 +22,9 @@ export type WallFacts = {
 export type NoWall = { none: string }
 
 /**
- * Where a command runs: behind the wall with these limits, outside for the reason in `outside`, or, without a wall, as a person
- * or a literal rule allowed it (`bare`) or as one of the plain readers, without a shell. `keys`: whether the project's files
- * with keys are shown to it, or as the person decided for the whole project.
+ * The place of a command: behind the wall with these limits; outside for the reason in `outside`; or, without a wall, as a person or a
+ * literal rule allowed it (`bare`), or as one of the plain readers, without a shell. `keys`: whether the command sees the project's files
+ * with keys, or sees them by the person's decision for the whole project.
  */
 export type CommandPlace =
   | { outside: string }
@@ -35,27 +35,29 @@ export type CommandPlace =
 /** A judged call, and the place of its command if the call may run. */
 export type PlacedCall = JudgedCall & { place?: CommandPlace | undefined }
 
-/** The needs of a command that the wall does not meet, as far as termaite can tell. They are words for a question and never a permission. */
+/**
+ * The needs of a command that the wall does not meet, as far as termaite can tell. They are text for a question and never a permission.
+ */
 export type Beyond = {
   /** Why the command would have to run outside the wall. */
   outside?: string
   network?: true
   /** Whether the command names files of the project that hold keys. */
   keys?: true
-  /** Whether the command itself shows these needs. If only a file shows them, its content may have changed by tomorrow. */
+  /** Whether the command itself shows these needs. If only a file shows them, its content may be different tomorrow. */
   written: boolean
 }
 
 /**
- * The rights of a command: what the leash allows, only read (`look`), or also the needs beyond the wall that were allowed for
- * the whole command.
+ * The rights of a command: those of the leash, only reading (`look`), or also the needs beyond the wall that were allowed for the whole
+ * command.
  */
 export type Permission = 'leash' | 'look' | Beyond
 
 /**
- * Chooses where a command runs that the policy has let through. The leash decides what is writable. Everything beyond it (the
- * network, the project's keys, the machine outside) follows from the settings or from a permission for the whole command: no
- * part of a command, however it is judged, takes the rest with it.
+ * Chooses where a command runs that the policy has allowed. The leash determines what is writable. Everything beyond it (the network, the
+ * project's keys, the machine outside) needs the settings or a permission for the whole command: a permission for one part never extends
+ * to the other parts.
  */
 export function placeOf(leash: Leash, facts: WallFacts, permission: Permission): CommandPlace {
   const network = facts.network === 'open'
@@ -71,8 +73,8 @@ export function placeOf(leash: Leash, facts: WallFacts, permission: Permission):
 }
 
 /**
- * Finds what a command needs beyond its wall. If the settings close the network, nothing is beyond it, because only the wall
- * keeps it closed.
+ * Finds the needs of a command beyond its wall. If the settings close the network, there are no such needs, because only the wall keeps
+ * the network closed.
  */
 export function beyondOf(parts: readonly Part[], leash: Leash, bounds: ProjectBounds, facts: WallFacts): Beyond {
   if (leash === 'read' || facts.network === 'closed') return { written: true }
@@ -87,7 +89,7 @@ export function beyondOf(parts: readonly Part[], leash: Leash, bounds: ProjectBo
   return { ...all, written }
 }
 
-/** Whether a part is written in the command itself with all its words. */
+/** Whether a part is written with all its words in the command itself. */
 const isWritten = ({ argv, script }: Part) => argv !== undefined && script === undefined
 
 function needsOf(
@@ -96,7 +98,7 @@ function needsOf(
   bounds: ProjectBounds,
   facts: WallFacts,
 ): Omit<Beyond, 'written'> {
-  // A person who allows a process of the machine to be stopped means one that only a command outside can see.
+  // If a person allows the command to stop a process of the machine, it must run outside, where it can see that process.
   const ends = (part: Part) => (leash === 'ask' && part.class === 'system' ? part.why : undefined)
   const outside = parts.map((part) => outsideReason(part, bounds, facts) ?? ends(part)).find((why) => why !== undefined)
   const network = facts.network === 'asked' && parts.some(needsNetwork)
@@ -104,40 +106,40 @@ function needsOf(
   return { ...(outside !== undefined && { outside }), ...(network && { network }), ...(keys && { keys }) }
 }
 
-/** Classes of commands that the wall holds, whatever they turn out to do. */
+/** Classes of commands that the wall contains, whatever they turn out to do. */
 const heldClasses: Record<'read' | 'edit', ReadonlySet<ShellClass>> = {
   read: new Set(['reads', 'runs', 'unknown', 'dynamic']),
   edit: new Set(['reads', 'edits', 'runs', 'removes', 'unknown', 'dynamic']),
 }
 
 /**
- * Whether the wall of a leash holds this part of a command, so that nobody needs to be asked. A wall does not stop a
- * command from reading files outside the project: where that can be seen beforehand, the part is not held.
+ * Whether the wall of a leash contains this part of a command, so that nobody needs to be asked. A wall does not stop a command from
+ * reading files outside the project: if that is recognizable beforehand, the part does not count as contained.
  */
 export function isHeld(part: Part, leash: 'read' | 'edit', bounds: ProjectBounds, facts: WallFacts): boolean {
   if (facts.network !== 'closed' && hostReason(part) !== undefined) return false
-  // A command that is not understood may still name a file that must be asked for.
+  // Even a command that is not understood may name a file that needs a question.
   const reaches = part.paths.some(({ real }) => !isOwn(real, bounds, facts) || isSecretName(real))
   if (heldClasses[leash].has(part.class)) return !reaches || part.class === 'reads'
   // If the settings close the network, a yes would not open it.
   if (part.class === 'network') return facts.network !== 'asked' || !needsNetwork(part)
-  // Behind the wall the environment holds no keys, and the places of keys are empty.
+  // Behind the wall the environment contains no keys, and the places of keys are empty.
   if (part.class === 'secrets') return part.paths.length === 0
   if (part.class === 'outside') return part.paths.length > 0 && !reaches
-  // Files from which programs could start by themselves cannot be changed inside, or are in the quarantine until a yes.
+  // Files from which programs could start by themselves cannot be changed inside, or are in the quarantine until the person agrees.
   if (part.class === 'settings') return leash === 'edit' && !reaches
-  // Processes outside are not seen from inside, so the command cannot end them.
+  // Processes outside are not visible from inside, so the command cannot stop them.
   if (part.class === 'system') return enders.has(programOf(part))
   return leash === 'edit' && (part.class === 'installing' ? !needsNetwork(part) : isRecoverable(part))
 }
 
 const enders: ReadonlySet<string> = new Set(['kill', 'pkill', 'killall'])
 
-/** Whether a part has to reach other machines. A server of the same turn is reached behind the wall. */
+/** Whether a part has to reach other machines. A server of the same turn can be reached behind the wall. */
 function needsNetwork(part: Part): boolean {
   if (part.class === 'installing') return !/^python[\d.]*$/.test(programOf(part)) || !/ -m venv /.test(part.text)
   if (part.class !== 'network') return false
-  // The machine itself is often named without a scheme.
+  // Local addresses are often written without a scheme.
   const named = /\bhttps?:\/\/(\[[^\]]*\]|[^\s/:'"?#]*)|(?<=[\s'"])(localhost|127\.0\.0\.1|\[::1\])(?![^\s/:'"?#])/g
   const hosts = [...part.text.matchAll(named)].map(([, host, own]) => host ?? own!)
   const isOwn = (host: string) => /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(host)
@@ -153,7 +155,7 @@ function isRecoverable(part: Part): boolean {
   return sub === 'restore' || (sub === 'commit' && rest.includes('--amend'))
 }
 
-/** Whether a path is in the project, a device, or in the temporary folder that only exists behind the wall. */
+/** Whether a path is in the project, is a device, or is in the temporary folder that only exists behind the wall. */
 function isOwn(path: string, bounds: ProjectBounds, { temporary }: WallFacts): boolean {
   const own = [...rootsOf(bounds), '/dev', ...(bounds.readable ?? []), ...(temporary === undefined ? [] : [temporary])]
   return own.some((folder) => isWithin(folder, path))
@@ -163,7 +165,7 @@ function isOwn(path: string, bounds: ProjectBounds, { temporary }: WallFacts): b
 function outsideReason(part: Part, bounds: ProjectBounds, facts: WallFacts): string | undefined {
   const host = hostReason(part)
   if (host !== undefined) return host
-  // The home inside is the wall's own: a file of the person's home can be read only outside.
+  // The home inside is the wall's own: a file in the person's home can only be read outside.
   const away = part.paths.find(
     ({ real, how }) =>
       !isOwn(real, bounds, facts) && (how !== 'read' || part.class === 'secrets' || isWithin(bounds.home, real)),
@@ -182,7 +184,7 @@ const keyed = setOf(
   'ssh scp sftp gh glab hub aws gcloud az kubectl oc helm doctl heroku vercel netlify fly flyctl wrangler supabase firebase terraform tofu pulumi ansible ansible-playbook rclone s3cmd gsutil gpg gpg2 ssh-add ssh-agent ssh-keygen security pass op vault sops age keyctl secret-tool bw lpass gopass',
 )
 
-/** Programs that only speak to a service of the machine, whose socket is hidden behind the wall. */
+/** Programs that only communicate with a service of the machine, whose socket is hidden behind the wall. */
 const served = setOf('docker docker-compose podman podman-compose nerdctl minikube kind colima limactl')
 
 /** Programs that install packages into the project, unless their arguments name another place. */
@@ -220,7 +222,7 @@ function gitReason(part: Part): string | undefined {
 const plainFlags =
   /^(?:-[uvqnp46]|--(?:set-upstream|tags|follow-tags|all|prune|dry-run|verbose|quiet|progress|porcelain|no-verify|rebase|no-rebase|ff-only|no-ff|autostash|depth=\d+))$/
 
-/** Whether git speaks to a remote that the project's settings name, with flags that cannot name a program to run. */
+/** Whether git communicates with a remote from the project's settings, with flags that cannot name a program to run. */
 export function isPlainRemote(argv: readonly string[]): boolean {
   const { sub, rest } = gitWords(argv)
   if (basename(argv[0] ?? '') !== 'git' || !gitVerb(sub).remote) return true
@@ -233,7 +235,7 @@ export function isPlainRemote(argv: readonly string[]): boolean {
   )
 }
 
-/** Whether an installation goes into the project alone. */
+/** Whether an installation only changes the project. */
 function installsHere(part: Part): boolean {
   const words = wordsOf(part)
   if (!projectInstallers.has(programOf(part))) return false
@@ -242,7 +244,7 @@ function installsHere(part: Part): boolean {
   return !(/^(?:cargo|go|dotnet)$/.test(programOf(part)) && words.includes('install'))
 }
 
-/** The words of a part; if not all of them are known, the plain text cut at its spaces. */
+/** The words of a part; if not all of them are known, the plain text split at its spaces. */
 const wordsOf = ({ argv, text }: Part): readonly string[] => argv ?? text.trim().split(/\s+/)
 
 const programOf = (part: Part): string => basename(wordsOf(part)[0] ?? '')

@@ -5,7 +5,7 @@ import { gitVerb } from '../shell/programs/git-verbs.ts'
 import { isCarried } from '../shell/shell-judgement.ts'
 import { escapePattern, rulePath, withoutBlanks } from './rule-matching.ts'
 
-/** The rules that a person can grant from now on: for the call as it is, or for every command that begins like it. */
+/** The rules that a person can grant for later calls: for exactly this call, or for every command with the same beginning. */
 type Offers = { exact?: readonly string[]; prefix?: string }
 
 /** The rules that "always" can add for a call. Empty for code that cannot be read, and for acts that cannot be undone. */
@@ -15,7 +15,7 @@ export function grantOffers(call: JudgedCall, bounds: ProjectBounds): Offers {
     return { exact: narrowestRules(call, bounds) }
   }
   const whole = wholeRule(call)
-  // The text of a package script can change, so its parts that reach beyond the project get rules of their own.
+  // The text of a package script can change, so its parts that reach beyond the project get separate rules.
   const within = call.parts.flatMap((part) =>
     part.script && !isCarried(part) && part.argv
       ? [`${call.name}(${escapePattern(part.argv.map(shellWord).join(' '))})`]
@@ -28,7 +28,7 @@ export function grantOffers(call: JudgedCall, bounds: ProjectBounds): Offers {
   }
 }
 
-/** The rule that is the literal text of a call's command. */
+/** The rule that consists of the literal text of a call's command. */
 export const wholeRule = ({ name, command = '' }: JudgedCall): string =>
   `${name}(${escapePattern(withoutBlanks(command))})`
 
@@ -41,8 +41,8 @@ function narrowestRules(call: JudgedCall, bounds: ProjectBounds): string[] {
 }
 
 /**
- * The beginning that all acting parts of a command share: its program and subcommand. Only programs are listed whose
- * further words cannot name another program to run.
+ * The beginning that all acting parts of a command share: a program and its subcommand. Only programs are listed whose further words
+ * cannot name another program to run.
  */
 function prefixOf(call: JudgedCall): string | undefined {
   const acting = call.parts.filter((part) => part.class !== 'reads' && !(part.script && isCarried(part)))
@@ -53,7 +53,7 @@ function prefixOf(call: JudgedCall): string | undefined {
 
 const setOf = (names: string) => new Set(names.split(' '))
 
-/** Programs that check, test or format a project: their name alone is the beginning. */
+/** Programs that check, test or format a project: for these the name alone is enough as a beginning. */
 const alone = setOf(
   'tsc eslint prettier biome oxlint stylelint jest vitest mocha pytest ruff mypy black flake8 isort rubocop rspec phpunit gofmt golangci-lint clang-format tox nox shellcheck',
 )
@@ -87,7 +87,7 @@ function beginningOf([program = '', ...words]: readonly string[]): string | unde
   const [sub = '', next = ''] = words
   if (scriptRunners.has(program) && (sub === 'run' || sub === 'run-script'))
     return plainWord.test(next) ? `${program} ${sub} ${next}` : undefined
-  // The target names everything that a Makefile or a justfile then does.
+  // The target determines everything that a Makefile or a justfile then does.
   if (program === 'make' || program === 'just') return plainWord.test(sub) ? `${program} ${sub}` : undefined
   const mayBegin = program === 'git' ? gitVerb(sub).grants : subcommands[program]?.has(sub)
   return mayBegin ? `${program} ${sub}` : undefined

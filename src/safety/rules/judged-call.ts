@@ -8,9 +8,9 @@ import { isWithin } from '../../base/files/real-path.ts'
 import { locatePath, rootsOf } from '../path-location.ts'
 import { worse } from '../shell/shell-judgement.ts'
 
-/** A call with everything that it would do, in parts that are allowed or refused one by one. */
+/** A call with all its likely effects, in parts that are allowed or refused one by one. */
 export type JudgedCall = {
-  /** The name that rules use for this call, and the tool's other names. */
+  /** The name of this call in rules, and the tool's other names. */
   name: string
   aliases: readonly string[]
   /** Names whose rules can forbid this call or require a question, but not allow it. */
@@ -44,7 +44,7 @@ function effectOf(tool: Tool, input: unknown, cwd: string): Effect | undefined {
 
 type JudgedEffect = Omit<JudgedCall, 'name' | 'aliases' | 'limits'>
 
-/** `name` stands for the whole call if it has no parts. Without an effect, a call only looks. */
+/** `name` stands for the whole call if it has no parts. A call without an effect only reads. */
 async function judgeEffect(
   effect: Effect | undefined,
   name: string,
@@ -52,7 +52,7 @@ async function judgeEffect(
 ): Promise<JudgedEffect> {
   switch (effect?.does) {
     case 'command': {
-      // The tables of all programs are loaded with the first command, because many turns run none.
+      // The tables of all programs are loaded with the first command, because many turns run no command.
       const { judge } = await import('../shell/judge/shell-judge.ts')
       const { parts, worst } = await judge(effect.command, bounds)
       const { command, outside } = effect
@@ -117,7 +117,7 @@ async function isNamedByGit(file: string, bounds: ProjectBounds): Promise<boolea
     if (!folders) continue
     const asked = { root, own: folders.own, project, folders: [folders.own, folders.common] }
     const env = { HOME: bounds.home, PATH: bounds.path }
-    // If git cannot read its settings, it runs nothing that they name.
+    // If git cannot read its settings, it does not run the programs in them.
     const { kept, missing } = await gitPrograms({ ...asked, env }).catch(() => ({ kept: [], missing: [] }))
     if ([...kept, ...missing].some((named) => isWithin(named, file))) return true
   }

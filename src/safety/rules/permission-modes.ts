@@ -8,7 +8,7 @@ export type Mode = (typeof modes)[number]
 const some = (...kinds: ShellClass[]) => new Set<ShellClass>(kinds)
 const all = some(...shellClasses)
 
-/** The classes that the leash allows without a question; no mode goes beyond them. */
+/** The classes that a leash allows without a question; no mode allows more. */
 const byLeash: Record<Leash, ReadonlySet<ShellClass>> = {
   read: some('reads'),
   ask: some('reads'),

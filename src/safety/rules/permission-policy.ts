@@ -28,33 +28,33 @@ export type PolicyParts = {
   /** The PATH of the shell that runs commands. */
   path?: string | undefined
   mode(): Mode
-  /** The rules as they are now, with those that were remembered. */
+  /** The present rules, including remembered ones. */
   rules(): RuleSet | Promise<RuleSet>
-  /** All tools of the agent, also those that plan mode or a subagent leaves out: a rule may name any of them. */
+  /** All tools of the agent, including those that plan mode or a subagent leaves out: a rule may name any of them. */
   tools: readonly Tool[]
-  /** The folders that the person added to the project, as they are now. */
+  /** The folders that are added to the project now. */
   added?(): readonly string[]
   /** Folders outside the project that may be read like it: long outputs, skills. */
   readable?: readonly string[]
-  /** The wall that commands of a leash run behind, or why they have no wall; undefined if the leash needs none. */
+  /** The wall behind which commands of a leash run, or the reason why they have no wall; undefined if the leash needs no wall. */
   wall?(leash: Leash): Promise<WallFacts | NoWall | undefined>
-  /** Whether the person still has to learn, in this session, why commands without a wall need a question. */
+  /** Whether the person does not know yet, in this session, why commands without a wall need a question. */
   untold?(): boolean
-  /** Called with each judged call; `place` is where its command runs if it may run. */
+  /** Called with each judged call; `place` is where its command runs, if it may run. */
   judged?(input: unknown, call: JudgedCall, place: CommandPlace | undefined): void
-  /** Limits beyond the rules, such as those of a subagent's file; they only narrow. */
+  /** Limits in addition to the rules, such as those in a subagent's file; they only narrow. */
   limits?: readonly CallLimit[]
-  /** Keeps a rule that a person answered "always" to; `outside`: its command runs outside the wall. */
+  /** Stores a rule to which a person answered "always"; `outside`: its command runs outside the wall. */
   remember?(rule: string, outside: boolean): Promise<void> | void
 }
 
 /**
- * A list of the calls that a command or a subagent is made for. Any other call that would run without a question needs a yes,
- * unless it only reads. `others`: whether that also holds for tools that no rule of the list names.
+ * A list of the calls for which a command or a subagent is made. Any other call that would run without a question needs a yes, unless it
+ * only reads. `others`: whether that also applies to tools that no rule of the list names.
  */
 export type CallLimit = { who: string; rules: readonly Rule[]; others: 'asked' | 'free' }
 
-/** Reads the list of a file; entries that are not rules are left out, so that they allow nothing. */
+/** Parses the list in a file; entries that are not rules are left out, so that they allow nothing. */
 export function callLimit(who: string, texts: readonly string[], others: CallLimit['others']): CallLimit {
   const rules = texts.map(parseRule).filter((rule) => !('fault' in rule))
   return { who, rules: rules as Rule[], others }
@@ -64,7 +64,7 @@ export function callLimit(who: string, texts: readonly string[], others: CallLim
 export function policy(parts: PolicyParts): Policy {
   let found: Promise<ProjectBounds> | undefined
   return async (tool, input, turn) => {
-    // The folders are read for each call: a folder that the person takes back during the turn no longer counts.
+    // The folders are read for each call: a folder that the person removes during the turn no longer counts.
     const bounds = { ...(await (found ??= boundsOf(parts))), added: parts.added?.() }
     const call = await judgeCall(tool, input, { ...bounds, cwd: turn.cwd })
     const rules = await parts.rules()
@@ -87,10 +87,10 @@ export function policy(parts: PolicyParts): Policy {
     const why = [...(bare ? bareWords(bare.none) : []), verdict.why, ...leavingWords(beyond)].join('; ')
     const shows = shownOf(tool, input, turn.cwd, verdict.asking ?? [])
     const question = { verdict: verdict.verdict, why, places, shows, personal: asksWhole || undefined }
-    // A rule cannot stand for needs that only show in a file, whose content may have changed by tomorrow.
+    // A rule cannot be granted for needs that only appear in a file, whose content may be different tomorrow.
     const { exact, prefix } = beyond && !beyond.written ? {} : grantOffers(call, bounds)
     const outside = call.outside !== undefined && beyond?.outside !== undefined
-    // A beginning is offered only if it is enough for this very call.
+    // A beginning is only offered if it would be enough for this very call.
     const enough = prefix !== undefined && !outside && isEnough(prefix)
     const granted = exact && ((texts: readonly string[]) => grant(texts, outside))
     const whole = asksWhole && tool.isShell ? wholeRule(call) : undefined
@@ -136,7 +136,7 @@ export function policy(parts: PolicyParts): Policy {
 /** A command without a wall: why it has no wall, and the reader that may start it without a shell. */
 type Bare = { none: string; reader?: PlainReader | undefined }
 
-/** The needs of a command with the one that the agent states itself: to run outside. */
+/** The needs of a command, including the agent's own request to run outside. */
 function leavingOf(call: JudgedCall, beyond: Beyond, leash: Leash, { network }: WallFacts): Beyond {
   if (call.outside === undefined || leash === 'read' || leash === 'all' || network === 'closed') return beyond
   return { ...beyond, outside: `the agent wants it outside the sandbox, because ${call.outside}` }
@@ -162,7 +162,7 @@ type Case = {
   bounds: ProjectBounds
   leash: Leash
   wall: WallFacts | undefined
-  /** Set for a command that has no wall although the leash needs one. */
+  /** Set for a command without a wall on a leash that needs one. */
   bare: Bare | undefined
   beyond: Beyond | undefined
   mode: Mode
@@ -171,7 +171,7 @@ type Case = {
   tools: readonly Tool[]
 }
 
-/** `asking`: the parts of the call that made a question necessary; `permission`: what a yes without a question is for. */
+/** `asking`: the parts of the call that made a question necessary; `permission`: the rights that a call without a question gets. */
 type Verdict = Pick<PolicyDecision, 'verdict' | 'why'> & { asking?: readonly Part[]; permission?: Permission }
 
 function decide(known: Case): Verdict {
@@ -195,7 +195,7 @@ function decide(known: Case): Verdict {
       : { verdict: 'ask', why, asking }
   const notAllowed = (list: readonly Rule[]) =>
     call.parts.filter((part) => !list.some((rule) => allows(rule, part, call, input, bounds)))
-  // A rule for a beginning, or for every command, holds inside the wall only: leaving it needs a rule for the whole command.
+  // A rule for a beginning, or for every command, only applies inside the wall: leaving the wall needs a rule for the whole command.
   const covers = (list: readonly Rule[]) =>
     notAllowed(list).length === 0 &&
     ((bare === undefined && !leaves(beyond)) ||
@@ -215,7 +215,7 @@ function decide(known: Case): Verdict {
   const left = notAllowed([...rules.spared, ...rules.allow])
   for (const { who, rules: named, others } of limits) {
     const beyond = left.filter((part) => {
-      // A command that looks is free of the list if a wall makes sure that it only looks.
+      // A command that only reads is not limited by the list if a wall makes sure that it only reads.
       if (tool.risk === 'read' || (part.class === 'reads' && (wall !== undefined || call.command === undefined)))
         return false
       if (named.some((rule) => allows(rule, part, call, input, bounds))) return false
@@ -223,10 +223,10 @@ function decide(known: Case): Verdict {
     })
     if (beyond.length > 0) return ask(`${who} is made for ${named.map(({ text }) => text).join(', ')} alone`, beyond)
   }
-  // A part that cannot be read may be what a deny rule with a pattern forbids, so the person is asked.
+  // A part that cannot be read may be something that a deny rule with a pattern forbids, so the person is asked.
   const unreadable = left.find((part) => part.class === 'dynamic')
   if (unreadable && rules.deny.some((rule) => rule.spec !== undefined)) return ask(unreadable.why, [unreadable])
-  // At `ask` the wall holds a command as well, but only after a yes.
+  // At `ask` the wall contains a command as well, but the command needs a yes first.
   const notFree = left.filter((part) => !isFree(part.class, leash, mode) && !(leash !== 'ask' && isWalled(part)))
   if (notFree.length === 0) {
     const looks =
@@ -243,7 +243,7 @@ function decide(known: Case): Verdict {
 const bareReading = (none: string): string =>
   `this agent may only read, and without a sandbox termaite cannot restrict a command to that (${none.replace(/\.$/, '')}); file_reader, grep_search, glob and ls need no command`
 
-/** Describes what a command without a wall would do; parts that only read are left out if others do more. */
+/** Describes the likely effects of a command without a wall; parts that only read are left out if others do more. */
 function bareReasons(call: JudgedCall): string {
   const acting = call.parts.filter((part) => part.class !== 'reads')
   const words = reasons(acting.length > 0 ? acting : call.parts, call)
@@ -261,7 +261,7 @@ function leavingParts(call: JudgedCall, bounds: ProjectBounds, leash: Leash, wal
   return call.parts.filter((part) => leaves(beyondOf([part], leash, bounds, wall)))
 }
 
-/** Up to three reasons, the worst first, each once. */
+/** Up to three reasons, the worst first, without repetitions. */
 function reasons(parts: readonly Part[], call: JudgedCall): string {
   const worst = parts.filter((part) => part.why === call.worst.why).slice(0, 1)
   return [...new Set([...worst, ...parts].map(({ why }) => why))].slice(0, 3).join('; ')
@@ -272,7 +272,7 @@ async function boundsOf({ root, home, path, readable = [] }: PolicyParts): Promi
   return { root: await real(root), home, path, readable: await Promise.all(readable.map(real)) }
 }
 
-/** The parts of a call that a person sees before saying yes: the command, the code, the change, or else the whole input. */
+/** The content of a call that a person sees before they agree: the command, the code, the change, or otherwise the whole input. */
 function shownOf(tool: Tool, input: unknown, cwd: string, asking: readonly Part[]): Shown[] {
   const { command, code, file_path: path, content, edits } = (input ?? {}) as Record<string, unknown>
   if (typeof command === 'string')

@@ -1,9 +1,9 @@
 import type { Tool } from '../../core/work/tool.ts'
 
-/** A rule `Tool` or `Tool(spec)`; `text` is as it was written, `answered` marks one that "always" added. */
+/** A rule `Tool` or `Tool(spec)`; `text` is its original text, `answered` marks a rule that "always" added. */
 export type Rule = { text: string; tool: string; spec?: string; answered?: true }
 
-/** `spared` rules are for this run only: calls that they allow need no yes, not even because of an `ask` rule. */
+/** `spared` rules apply to this run only: calls that they allow need no yes, not even because of an `ask` rule. */
 export type RuleSet = {
   deny: readonly Rule[]
   spared: readonly Rule[]
@@ -13,11 +13,11 @@ export type RuleSet = {
   outside: readonly Rule[]
 }
 
-/** A rule that `parseRule` accepts, as one pattern for the JSON Schema of the settings. */
+/** A pattern for all rules that `parseRule` accepts, for the JSON Schema of the settings. */
 export const rulePattern =
   /^(?!\s*[A-Za-z][\w*-]*\s*\((?:\s*|domain:\s*|:\*)\)\s*$)(?!\s*[Bb]ash\s*\([\s\S]*(?<!\\):\*[\s\S]+\)\s*$)\s*[A-Za-z][\w*-]*\s*(?:\([\s\S]*\))?\s*$/
 
-/** Reads a rule; a fault says what is wrong with it. */
+/** Parses a rule; a fault says what is wrong with it. */
 export function parseRule(text: string): Rule | { fault: string } {
   const wrong = (why: string) => ({ fault: `${JSON.stringify(text)} is not a rule: ${why}` })
   const found = /^\s*([A-Za-z][\w*-]*)\s*(?:\(([^]*)\))?\s*$/.exec(text)
@@ -41,7 +41,7 @@ export function answeredRule(text: string): Rule | undefined {
   return 'fault' in rule ? undefined : { ...rule, answered: true }
 }
 
-/** Reads the lists of rules in settings; each fault names its list. */
+/** Parses the lists of rules in settings; each fault names its list. */
 export function parseRules(lists: Partial<Record<keyof RuleSet, readonly string[]>>): {
   rules: RuleSet
   faults: string[]

@@ -8,24 +8,22 @@ import { isSecretName, isSecretPlace, keyPathspecs } from '../secret-files.ts'
 import { programOutside } from '../../base/process/program-path.ts'
 
 /**
- * A command that may run without a wall and without a question: a program of the system that shows files of the project,
- * started with these words and without a shell. `git`: started by our own git, for which the repository's settings do not exist.
+ * A command that may run without a wall and without a question: a program of the system that shows files of the project, started with
+ * exactly these words and without a shell. `git`: started by our own git, which ignores the repository's settings.
  */
 export type PlainReader = { program: string; args: readonly string[]; git?: true }
 
 type ReaderWorld = ProjectBounds & { cwd: string }
 
-/**
- * The words of a reader's row. A word that fits none of them, and is not an operand of the row, means that the command is not a reader.
- */
+/** The accepted words of a reader. If a word matches none of them, and is not an operand of the row, the command is not a reader. */
 type Row = {
-  /** Letters that may be joined behind one dash. */
+  /** Letters that may be combined after one dash. */
   letters?: string
   /** Whole words. */
   words?: readonly RegExp[]
   /** Flags whose value is the next word. */
   valued?: Readonly<Record<string, RegExp>>
-  /** The kind of thing that an operand names: files, files and folders, or nothing that is looked up. */
+  /** The meaning of an operand: a file, a file or a folder, or something that is not looked up. */
   operands: 'files' | 'places' | RegExp | 'none'
   /** Whether the command needs an operand. */
   needs?: true
@@ -38,7 +36,7 @@ const lines: Pick<Row, 'words' | 'valued'> = {
 }
 const color = /^--color(?:=(?:auto|always|never))?$/
 
-/** The programs that only show, by name. Each row has the words by which its program can do nothing else. */
+/** The programs that only show files, by name. Each row has the words with which its program can do nothing else. */
 export const readerRows: Readonly<Record<string, Row>> = {
   ls: {
     letters: 'laAhtrS1RdFipscugGonmxCUvBQ',
@@ -81,8 +79,8 @@ const counts = [/^-\d{1,6}$/, /^-n\d{1,6}$/, /^--max-count=\d{1,6}$/, /^--skip=\
 const summaries = [/^--(?:stat|shortstat|numstat|name-only|name-status|summary)$/, /^--(?:no-)?color$/, color]
 const patches = [/^-[puwbMsR]$/, /^--(?:patch|no-patch|word-diff|ignore-all-space|ignore-blank-lines)$/, /^-U\d{1,4}$/]
 /**
- * A name of a format that git knows, or a text without `%G`, for which git would start a program that checks signatures. A sign
- * may precede the letter: `%+G`.
+ * A name of a format that git knows, or a text without `%G`, for which git would start a program that checks signatures. A sign may
+ * precede the letter: `%+G`.
  */
 const formats =
   /^--(?:format|pretty)=(?:oneline|short|medium|full|fuller|reference|raw|t?format:(?:(?!%[-+ ]?[Gg])[^\0])*)$/
@@ -91,7 +89,7 @@ const commits = [
   /^--(?:oneline|graph|all|decorate|no-decorate|reverse|merges|no-merges|first-parent|abbrev-commit)$/,
 ]
 
-/** The commands of git that only show. Their operands are commits, and files behind `--` or that are there. */
+/** The commands of git that only show something. Their operands are commits, and files that come after `--` or that exist. */
 export const gitRows: Readonly<Record<string, readonly RegExp[]>> = {
   status: [/^-(?:s|b|sb|z)$/, /^--(?:short|branch|long|porcelain(?:=v[12])?|ignored)$/, /^-u(?:no|normal|all)$/],
   log: [...counts, ...summaries, ...patches, ...commits],
@@ -99,13 +97,13 @@ export const gitRows: Readonly<Record<string, readonly RegExp[]>> = {
   show: [...summaries, ...patches, ...commits],
 }
 
-/** The reader that a command line is; undefined for every other command, also if its folder or files cannot be examined. */
+/** The reader that a command line stands for; undefined for every other command, or if its folder or files cannot be examined. */
 export async function plainReader(command: string, world: ReaderWorld): Promise<PlainReader | undefined> {
   const [name, ...words] = splitWords(command) ?? []
   const cwd = realIfThere(world.cwd)
   const roots = rootsOf(world).flatMap((folder) => realIfThere(folder) ?? [])
   if (name === undefined || cwd === undefined || !roots.some((root) => isWithin(root, cwd))) return undefined
-  // If the whole disk is the project, nothing lies outside of it.
+  // If the project is the whole disk, nothing is outside of it.
   if (roots.includes('/')) return undefined
   const places = { cwd, roots, home: realIfThere(world.home) ?? world.home }
   const isGit = name === 'git'
@@ -118,8 +116,8 @@ export async function plainReader(command: string, world: ReaderWorld): Promise<
 }
 
 /**
- * Splits a command line into words: plain words, and words in quotes without anything that a shell would expand. Undefined for
- * every line that a shell would not just split.
+ * Splits a command line into words: plain words, and quoted words without anything that a shell would expand. Undefined for every line
+ * that a shell would do more than split.
  */
 export function splitWords(line: string): string[] | undefined {
   if (line.length > longestLine) return undefined
@@ -130,7 +128,7 @@ export function splitWords(line: string): string[] | undefined {
     if (!found) return undefined
     const [, word] = found
     if (word === undefined) continue
-    // A tilde at the beginning of a word, or behind = or :, may stand for a home.
+    // A tilde at the beginning of a word, or after = or :, may stand for a home.
     if (/(?:^|[=:])~/.test(word)) return undefined
     words.push(word.replace(/'([^']*)'|"([^"]*)"/g, (_, single?: string, double?: string) => single ?? double ?? ''))
   }
@@ -169,7 +167,7 @@ function argumentsOf(row: Row, words: readonly string[], places: Places): readon
   return [...flags, ...(rest.length > 0 ? ['--', ...rest] : [])]
 }
 
-/** Whether a path leads to a file of the project, or to a folder where those count, and to none that holds keys. */
+/** Whether a path leads to a file of the project, or to a folder if folders count, and to none that contains keys. */
 function isShown(path: string, filesOnly: boolean, { cwd, roots, home }: Places): boolean {
   try {
     const real = realpathSync(resolve(cwd, path))
@@ -182,10 +180,10 @@ function isShown(path: string, filesOnly: boolean, { cwd, roots, home }: Places)
   }
 }
 
-/** A commit by a name, a number or a way from one; not a blob or a tree. */
+/** A commit given by a name, a number or a path of ancestors from one; not a blob or a tree. */
 const revision = /^(?!-)[\w][\w./-]*(?:[~^]\d*)*$/
 
-/** Git follows no driver of the project here, and never looks into another repository. */
+/** Git uses no driver of the project here, and never examines another repository. */
 const plainDifferences = ['--no-ext-diff', '--no-textconv', '--ignore-submodules=all', '--submodule=short']
 
 function gitArguments(words: readonly string[], places: Places): readonly string[] | undefined {
@@ -226,13 +224,16 @@ function gitArguments(words: readonly string[], places: Places): readonly string
   return [...quiet, sub, ...plainDifferences, ...unsigned, ...named, '--', ...shown, ...keyPathspecs()]
 }
 
-/** A difference would otherwise write the times of files into the index. */
+/** Without this, a diff would write the times of files into the index. */
 const quiet = ['-c', 'diff.autoRefreshIndex=false']
 
 /** Flags by which a log shows the lines of files. */
 const isPatch = /^(?:-[puwbRU]|--(?:patch|word-diff|ignore-))/
 
-/** Whether the repository of a folder is the project's own, with its objects and refs: links could lead to those of another one. */
+/**
+ * Whether the repository of a folder is the project's own, including its objects and refs, which links could replace with those of
+ * another repository.
+ */
 function hasOwnRepository(cwd: string, roots: readonly string[]): boolean {
   try {
     const root = projectRoot(cwd)
@@ -250,7 +251,7 @@ function hasOwnRepository(cwd: string, roots: readonly string[]): boolean {
 
 const literalPath = (path: string) => `:(literal)${path}`
 
-/** A commit, or two for a difference or a range, written so that nothing but a commit can be meant. */
+/** A commit, or two for a diff or a range, written so that it can only mean a commit. */
 function commitWord(word: string, sub: string): string | undefined {
   const range = sub === 'show' || sub === 'status' ? [word] : word.split(/\.{2,3}/)
   const dots = /\.{2,3}/.exec(word)?.[0] ?? ''

@@ -10,8 +10,8 @@ import { isRuleFor } from './permission-rule.ts'
 import { isCarried } from '../shell/shell-judgement.ts'
 
 /**
- * Whether a rule that denies or asks is about this call. In doubt it is, so every spelling of a command is tried.
- * `tools` are all tools: a rule about a file tool also holds shell commands that touch the same files.
+ * Whether a rule that denies or asks applies to this call. In doubt it does, so every spelling of a command is tried. `tools` are all
+ * tools: a rule about a file tool also applies to shell commands that touch the same files.
  */
 export function concerns(
   rule: Rule,
@@ -34,7 +34,7 @@ export function concerns(
   )
 }
 
-/** Whether a rule allows this part of a call: only what it plainly means. */
+/** Whether a rule allows this part of a call; only the plain meaning of the rule counts. */
 export function allows(rule: Rule, part: Part, call: JudgedCall, input: unknown, bounds: ProjectBounds): boolean {
   if (!isAbout(rule, call)) return false
   if (rule.spec === undefined) return true
@@ -42,7 +42,7 @@ export function allows(rule: Rule, part: Part, call: JudgedCall, input: unknown,
   // The text of a package script may have changed since the rule was made.
   const carried = part.script === undefined || isCarried(part)
   if (carried && isWhole(rule, call)) return true
-  // A person who allowed a beginning did not see the rest: nothing that cannot be read or undone is meant.
+  // A person who allowed a beginning did not see the rest, so nothing that cannot be read or undone is included.
   if (rule.answered && rule.spec.endsWith(':*')) {
     if (part.class === 'dynamic' || part.class === 'destructive' || !isPlainRemote(part.argv ?? [])) return false
   }
@@ -60,8 +60,8 @@ export const isWhole = (rule: Rule, call: JudgedCall): boolean =>
   unescapePattern(rule.spec) === withoutBlanks(call.command)
 
 /**
- * A command without the blanks and line ends around it, as a shell takes them off. Other blanks of Unicode belong to a word: with one
- * of them behind it, a command names another program.
+ * A command without surrounding blanks and line ends, which a shell removes too. Other Unicode blanks belong to a word: with one of them
+ * at its end, a command names another program.
  */
 export const withoutBlanks = (command: string): string => command.replace(/^[ \t\n]+|[ \t\n]+$/g, '')
 
@@ -83,7 +83,7 @@ function covers(
   return Object.values(input ?? {}).some((value) => typeof value === 'string' && textPattern(spec).test(value))
 }
 
-/** Whether a rule's tool name means `name`: a star matches anything, and `mcp__server` means all tools of that server. */
+/** Whether a rule's tool name matches `name`: a star matches anything, and `mcp__server` matches all tools of that server. */
 function isNamed(tool: string, name: string): boolean {
   if (hasStar(tool)) return textPattern(tool).test(name)
   return tool === name || (/^mcp__[^_]+(?:_[^_]+)*$/.test(tool) && name.startsWith(`${tool}__`))
@@ -111,8 +111,8 @@ function spellings({ text, argv, words = argv }: Part): string[] {
 const mostFlags = 40
 
 /**
- * The arguments of a program without each beginning that is made of flags: `-C x push` is `push` as well. The word behind a flag may be
- * its value, so both readings count.
+ * The arguments of a program without each possible prefix of flags: `-C x push` is also `push`. The word after a flag may be its value,
+ * so both readings count.
  */
 function withoutFlags(args: readonly string[]): string[][] {
   const starts = new Set([0])

@@ -5,22 +5,21 @@ import { isWithin } from '../../base/files/real-path.ts'
 import { isInScope } from '../../core/data/path-scope.ts'
 import { rootsOf } from '../path-location.ts'
 
-/** The limits that a command ran with, and where it ran. */
+/** The limits with which a command ran, and its folder. */
 export type WalledCommand = Pick<WallLimits, 'root' | 'added' | 'project' | 'network' | 'sockets'> & {
   cwd: string
   /** The files and folders of the project that the command may write, if it may not write all of them. */
   scope?: readonly string[] | undefined
-  /** Whether there is a place for a path behind the wall. */
+  /** Whether a path exists behind the wall. */
   sees(path: string): boolean
 }
 
 /**
- * Says which access the wall refused to a command, in one sentence without its full stop; `hidden`: a path that exists outside
- * and was hidden.
+ * Says which access the wall refused a command, as a sentence without its full stop; `hidden`: a path that exists outside and was hidden.
  */
 type WallRefusal = { words: string; hidden?: string }
 
-/** Finds in the output of a failed command what the wall refused it. */
+/** Finds in the output of a failed command which access the wall refused. */
 export function refusalIn(output: string, ran: WalledCommand): WallRefusal | undefined {
   const lines = output.split('\n').slice(-mostLines)
   for (const line of lines) {
@@ -30,7 +29,7 @@ export function refusalIn(output: string, ran: WalledCommand): WallRefusal | und
   return undefined
 }
 
-/** An error is near the end of an output. */
+/** An error is usually near the end of an output. */
 const mostLines = 200
 
 /*
@@ -53,7 +52,7 @@ function writing(line: string, { root, added, project, cwd, scope }: WalledComma
   if (readOnly.test(line))
     return `The sandbox refused to write ${path ?? 'a file'}: ${whyReadOnly(real, around, { project, scope })}`
   if (!denied.test(line) || real === undefined || around !== undefined) return undefined
-  // A name without a folder may be anything that the program prints.
+  // A name without a folder may be any text that the program prints.
   return isAbsolute(path!) || path!.startsWith('../')
     ? `The sandbox refused to open ${path}: commands may write only in the project, and must not read places where keys are kept`
     : undefined
@@ -93,7 +92,7 @@ function whyOutOfScope(path: string | undefined, scope: readonly string[]): stri
  */
 const missing = /no such file or directory|directory nonexistent|\bENOENT\b/i
 
-/** A file that is there outside, or a folder that it would be made in, is missing inside because the wall does not show it. */
+/** A file that exists outside, or whose folder does, is missing inside because the wall does not show it. */
 function finding(line: string, { cwd, sees }: WalledCommand): WallRefusal | undefined {
   const path = missing.test(line) ? pathIn(line) : undefined
   if (path === undefined || !(isAbsolute(path) || path.startsWith('../'))) return undefined
@@ -104,7 +103,7 @@ function finding(line: string, { cwd, sees }: WalledCommand): WallRefusal | unde
   return isThere ? { words, hidden: real } : { words }
 }
 
-/** The path that an error names: in quotes, or before or behind the message. */
+/** The path that an error names: in quotes, or before or after the message. */
 function pathIn(line: string): string | undefined {
   const quoted = /['"‘“`]([^'"’”`]+)['"’”`]/.exec(line)?.[1]
   if (quoted !== undefined) return quoted

@@ -3,15 +3,15 @@ import type { Word } from './simple-command.ts'
 import { is, unclear } from './shell-judgement.ts'
 import { only } from './simple-command.ts'
 
-/** A program whose effect depends only on its flags, as data. */
+/** A program whose effect only depends on its flags, described as data. */
 type Spec = {
   class: ShellClass
   why?: string
-  /** The use that the program makes of the files in its operands; without it, operands are not files. */
+  /** How the program uses the files in its operands; without it, operands are not files. */
   touch?: Touch
-  /** How many operands, such as a pattern or a script, come before the files. */
+  /** How many operands, such as a pattern or a script, precede the files. */
   skip?: number
-  /** Flags that give the pattern, so that no operand does. */
+  /** Flags that provide the pattern, so that no operand does. */
   instead?: readonly string[]
   /** Flags with a value that is not a file. */
   takes?: readonly string[]
@@ -64,7 +64,7 @@ const words: Partial<Record<ShellClass, string>> = {
 /** Parsed arguments: flags as they were written, and operands. */
 type Options = { flags: string[]; values: { flag: string; word: Word }[]; operands: Word[]; unclear?: Word }
 
-/** Parses arguments; flags in `takes` have the next word as their value. A word that is not known may be a flag and counts as unclear. */
+/** Parses arguments; a flag in `takes` has the next word as its value. An unknown word may be a flag and counts as unclear. */
 export function optionsOf(args: readonly Word[], takes: readonly string[] = []): Options {
   const found: Options = { flags: [], values: [], operands: [] }
   let open = true
@@ -106,5 +106,5 @@ export function hasFlag(flags: readonly string[], wanted: string): boolean {
   })
 }
 
-/** The first operand, if it is one known word. */
+/** The first operand, if it is a single known word. */
 export const firstOf = (options: Options) => only(options.operands[0])

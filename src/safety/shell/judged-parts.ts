@@ -5,7 +5,7 @@ import { is } from './shell-judgement.ts'
 /** The words of a command: all of them, or as far as they are known. */
 export type Arguments = Pick<Part, 'argv' | 'words'>
 
-/** The judged parts of a command, each with its mark: the place in the command that the person sees. */
+/** The judged parts of a command, each with its place in the command that the person sees. */
 export class JudgedParts {
   readonly all: Part[] = []
   /** The words of the outermost command whose package script is being judged. */
@@ -13,7 +13,7 @@ export class JudgedParts {
   /** The place of the outermost command that is being judged. */
   #span: Span | undefined
 
-  /** Judges a part of the command itself at its place; parts of scripts inside it have the place of their command. */
+  /** Judges a part of the command itself at its place; parts of scripts inside it get the place of their command. */
   async at<T>(depth: number, span: Span | undefined, work: () => Promise<T>): Promise<T> {
     const outer = this.#span
     if (depth === 0 && (outer === undefined || span !== undefined)) this.#span = span
@@ -24,7 +24,7 @@ export class JudgedParts {
     }
   }
 
-  /** Judges a package script on behalf of the command that runs it; the outermost such command is named. */
+  /** Judges a package script on behalf of the command that runs it; the outermost such command is recorded. */
   async runBy(words: readonly string[] | undefined, work: () => Promise<void>): Promise<void> {
     const outer = this.#runner
     this.#runner ??= words

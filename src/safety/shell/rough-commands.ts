@@ -1,12 +1,12 @@
 import type { Word } from './simple-command.ts'
 
-/** Words that come before a command and are not commands themselves. */
+/** Words that precede a command and are not commands themselves. */
 const before =
   /^(?:if|then|else|elif|fi|for|while|until|do|done|case|esac|in|select|function|time|!|\{|\}|\(|\)|\[\[|\]\])$/
 
 /**
- * The commands that a script seems to run, for scripts that are not understood: each piece between separators, with its
- * words. Quotes are removed and substitutions opened, so that what hides in them is seen as well.
+ * The commands that a script seems to run, for scripts that are not understood: each piece between separators, with its words. Quotes are
+ * removed and substitutions opened, so that hidden commands are found as well.
  */
 export function commandsIn(text: string): Word[][] {
   const pieces = text

@@ -1,4 +1,4 @@
-/** Thrown when the reader meets something that it does not understand. */
+/** Thrown when the parser meets something that it does not understand. */
 export class NotUnderstood extends Error {}
 
 export function refuse(why: string): never {
@@ -7,7 +7,7 @@ export function refuse(why: string): never {
 
 const longest = 64 * 1024
 
-/** Control characters, and those that look like a blank or like nothing. */
+/** Control characters, and characters that look like a blank or are invisible. */
 const invisible =
   /[\0-\x08\x0b-\x1f\x7f\u0080-\u00a0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ufff9-\uffff]/
 
@@ -17,11 +17,11 @@ export const variableName = /^[A-Za-z_]\w*/
 /** A here-document whose body begins after the end of the line. */
 type Pending = { tabs: boolean; end: string; quoted: boolean }
 
-/** A place in the text of a script: skips blanks, comments and the bodies of here-documents. */
+/** A position in the text of a script, which skips blanks, comments and the bodies of here-documents. */
 export class ScriptCursor {
   readonly text: string
   at = 0
-  /** How many `$(…)` are open: inside them old shells read comments and here-documents in their own way. */
+  /** How many `$(…)` are open: inside them old shells parse comments and here-documents differently. */
   inside = 0
   #pending: Pending[] = []
 
@@ -36,7 +36,7 @@ export class ScriptCursor {
     return this.at >= this.text.length
   }
 
-  /** Whether a here-document was announced whose body has not begun. */
+  /** Whether a here-document was announced and its body has not begun yet. */
   get awaitsDocument(): boolean {
     return this.#pending.length > 0
   }
@@ -56,7 +56,7 @@ export class ScriptCursor {
     return true
   }
 
-  /** Skips blanks, comments, and line ends after a backslash where a word could begin. */
+  /** Skips blanks, comments, and line ends after a backslash at places where a word could begin. */
   blanks(): void {
     for (;;) {
       const c = this.peek()
@@ -66,7 +66,7 @@ export class ScriptCursor {
         if (!/[ \t\n]/.test(before)) refuse('one of its words continues on the next line')
         if (this.#pending.length > 0) refuse('it has a here-document in a line that continues on the next one')
         this.at += 2
-        // The next line must begin a new word too.
+        // The next line must also begin a new word.
         if (this.at < this.text.length && /[#\\]/.test(this.peek()))
           refuse('one of its lines continues in an unusual way')
       } else if (c === '#' && /[ \t\n;&|()]/.test(before)) {
@@ -105,7 +105,7 @@ export class ScriptCursor {
     }
   }
 
-  /** The bare word here, if a command can begin with it and nothing but a blank or an operator follows. */
+  /** The bare word at this place, if a command can begin with it and only a blank or an operator follows. */
   keyword(): string | undefined {
     return /^(?:[a-z]+|\[\[|[{}!])(?=[ \t\n;&|<>()]|$)/.exec(this.text.slice(this.at, this.at + 12))?.[0]
   }

@@ -4,7 +4,7 @@ import type { Word } from './simple-command.ts'
 /** The state of a script at one place: the folders that it may be in, and its variables. */
 export type State = { cwds: readonly string[] | undefined; variables: Variables }
 
-/** The state after a part of a script: if the part succeeded, and in any case. */
+/** The state after a part of a script: if the part succeeded (`well`), and in any case (`any`). */
 export type After = { well: State; any: State }
 
 /** The value of a variable that takes one of these words. */
@@ -32,7 +32,7 @@ export function union(a: State, b: State): State {
   return { cwds, variables }
 }
 
-/** Whether two states are the same, as before and after a loop that changes nothing. */
+/** Whether two states are equal, for example before and after a loop that changes nothing. */
 export function same(a: State, b: State): boolean {
   if (String(a.cwds) !== String(b.cwds) || a.variables.size !== b.variables.size) return false
   return [...a.variables].every(([name, held]) => b.variables.get(name) === held)

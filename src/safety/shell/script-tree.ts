@@ -1,13 +1,13 @@
-/** The tree of a script that was read; `shell-script.ts` reads it, and the judges walk it. */
+/** The tree of a parsed script; `shell-script.ts` parses it, and the judges walk it. */
 
-/** A piece of a word: text as it is, a variable, or the output of a script. Quoted pieces are never split or expanded. */
+/** A piece of a word: literal text, a variable, or the output of a script. Quoted pieces are never split or expanded. */
 export type Piece =
   | { type: 'text'; text: string; quoted: boolean }
   | { type: 'variable'; name: string; quoted: boolean }
   | { type: 'output'; script: Script; quoted: boolean }
   | { type: 'home' }
 
-/** A word; `braces` are the words that bash makes of its braces, which stay as they are in dash. */
+/** A word; `braces` are the words to which bash expands its braces, which stay as they are in dash. */
 export type ScriptWord = { text: string; pieces: readonly Piece[]; braces?: readonly ScriptWord[] }
 
 export type Redirection = { text: string; at: number; sign: '<' | '>' | '>>' | '<<' | '<<<'; target: ScriptWord }

@@ -2,12 +2,12 @@ import type { Piece, Script, ScriptWord } from './script-tree.ts'
 import type { ScriptCursor } from './script-cursor.ts'
 import { refuse } from './script-cursor.ts'
 
-/** Reads words: quotes, variables, braces, and the scripts whose output is part of a word. */
+/** Parses words: quotes, variables, braces, and the scripts whose output is part of a word. */
 export class WordReader {
   #cursor: ScriptCursor
   #inner: () => Script
 
-  /** `inner` reads the script of a `$(…)` up to its closing bracket. */
+  /** `inner` parses the script of a `$(…)` up to its closing bracket. */
   constructor(cursor: ScriptCursor, inner: () => Script) {
     this.#cursor = cursor
     this.#inner = inner
@@ -66,7 +66,7 @@ export class WordReader {
     add(text)
   }
 
-  /** Reads up to the closing double quote. */
+  /** Parses up to the closing double quote. */
   #double(pieces: Piece[], add: (text: string) => void): void {
     add('')
     for (;;) {
@@ -97,7 +97,7 @@ export class WordReader {
     if (plain) {
       this.#cursor.at += plain[0].length
       if (plain[0].length >= 79) refuse('it has a variable with a long name')
-      // `$x[1]` is another element in some shells.
+      // `$x[1]` means an array element in some shells.
       if (this.#cursor.peek() === '[') refuse('it has an index')
       pieces.push({ type: 'variable', name: plain[1] ?? plain[2] ?? '?', quoted })
       return
@@ -114,13 +114,13 @@ export class WordReader {
       return
     }
     if (rest.startsWith('{')) refuse('it has an expansion that can do more than show a variable')
-    // A lone dollar, as at the end of a pattern, stands for itself.
+    // A lone dollar, for example at the end of a pattern, stands for itself.
     if (quoted ? /^["|)/.,:;% =+\]]/.test(rest) : /^(?:[ \t\n;|)]|$)/.test(rest)) add('$')
     else refuse('it has an expansion that is not understood')
   }
 }
 
-/** The words that bash makes of `a{b,c}d`; nested and quoted ones and ranges are not understood. */
+/** The words to which bash expands `a{b,c}d`; nested and quoted braces and ranges are not understood. */
 function bracesOf(text: string): ScriptWord[] | undefined {
   if (!/^[\w./@%+:-]*(?:\{[\w./@%+:-]*(?:,[\w./@%+:-]*)+\}[\w./@%+:-]*)+$/.test(text) || /\{[^}]*\.\./.test(text))
     return undefined
@@ -134,7 +134,7 @@ function bracesOf(text: string): ScriptWord[] | undefined {
   return words.map((word) => ({ text: word, pieces: [{ type: 'text', text: word, quoted: false }] }))
 }
 
-/** The assignment that a word before the command is. */
+/** The assignment in a word that precedes the command. */
 export function assignmentOf({ text, pieces }: ScriptWord): { name: string; value: ScriptWord } | undefined {
   const [first, ...rest] = pieces
   if (first?.type !== 'text' || first.quoted) return undefined

@@ -2,7 +2,7 @@ import type { AndOr, Command, Pipeline, Redirection, Script, ScriptWord } from '
 import { NotUnderstood, refuse, ScriptCursor, variableName } from './script-cursor.ts'
 import { assignmentOf, WordReader } from './script-words.ts'
 
-/** Reads a script; a fault says what is not understood, and near which character. */
+/** Parses a script; a fault says what was not understood, and near which character. */
 export function readScript(text: string): { script: Script } | { fault: string; at: number } {
   let reader: Reader | undefined
   try {
@@ -16,7 +16,7 @@ export function readScript(text: string): { script: Script } | { fault: string; 
 
 const deepest = 12
 
-/** Words with a meaning of their own where a command begins. */
+/** Words with a special meaning at the beginning of a command. */
 const reserved = new Map(
   Object.entries({
     while: 'a loop with while',
@@ -39,8 +39,8 @@ const reserved = new Map(
 )
 
 /**
- * A reader for the part of the shell's language that bash and dash read alike, and whose effect shows in its text.
- * Everything else is refused with a reason, so that a mistake here can only lead to a question.
+ * A parser for the part of the shell's language that bash and dash read alike, and whose effect is visible in its text. Everything else
+ * is refused with a reason, so that a mistake here can only lead to a question.
  */
 class Reader {
   readonly cursor: ScriptCursor

@@ -1,7 +1,7 @@
 import type { Script, ScriptWord } from './script-tree.ts'
 import type { Word } from './simple-command.ts'
 
-/** The value of a variable of the script: all texts that it can be, a pattern whose names it takes, or an unknown text. */
+/** The value of a variable of the script: all texts that it can be, a pattern that is expanded to names, or an unknown text. */
 export type VariableValue = { values: readonly string[]; glob?: true } | 'unknown'
 
 export type Variables = ReadonlyMap<string, VariableValue>
@@ -17,13 +17,13 @@ type WordWorld = {
 
 const mostValues = 32
 
-/** A value that no shell splits into several words or takes for a pattern. */
+/** A value that no shell splits into several words or treats as a pattern. */
 const unsplit = /^[\w./:@%+=,-]+$/
 
 /** Finds all texts that a word of a script can stand for. */
 export function wordOf({ text, pieces }: ScriptWord, world: WordWorld): Word {
   let texts = ['']
-  /** The beginning of the word, and whether it is certainly one word, if its whole text is not known. */
+  /** The beginning of a word whose whole text is not known; undefined if it may be several words. */
   let begins: string | undefined
   let unknown = false
   let split = false
@@ -36,7 +36,7 @@ export function wordOf({ text, pieces }: ScriptWord, world: WordWorld): Word {
       if (/[*?[\]\\]/.test(piece.text)) {
         if (piece.quoted) quotedPattern = true
         else if (/[*?]|\[.*\]/s.test(piece.text) || (piece.text.includes('[') && pieces.length > 1)) glob = true
-        // A quoted letter inside brackets is not what it would be there without quotes.
+        // Inside brackets, a quoted letter does not mean the same as an unquoted one.
         if (!piece.quoted && pieces.length > 1 && piece.text.replace(/\[[^[\]]*\]/g, '').includes('['))
           quotedPattern = true
       }
@@ -48,7 +48,7 @@ export function wordOf({ text, pieces }: ScriptWord, world: WordWorld): Word {
       const whole = pieces.every((one) => one === piece || (one.type === 'text' && one.text === ''))
       if (held !== 'unknown' && held.glob && whole && piece.quoted) return { text, values: held.values, glob: true }
       found = held === 'unknown' || held.glob ? undefined : held.values
-      // A number is never split.
+      // An exit code is a number, which is never split.
       const number = piece.type === 'variable' && piece.name === '?'
       if (!piece.quoted && found && !found.every((value) => unsplit.test(value))) found = undefined
       if (!piece.quoted && !found && !number) split = true
@@ -61,7 +61,7 @@ export function wordOf({ text, pieces }: ScriptWord, world: WordWorld): Word {
     if (texts.length > mostValues) return { text }
   }
   if (unknown) return split || glob ? { text } : { text, begins: begins ?? '' }
-  // A quoted star beside a real one cannot be distinguished from it afterwards.
+  // A quoted star next to a real one cannot be distinguished from it afterwards.
   if (glob && (quotedPattern || world.changed)) return { text }
   return glob ? { text, values: texts, glob } : { text, values: texts }
 }
@@ -85,15 +85,15 @@ function output(script: Script, { cwds, root }: WordWorld): VariableValue {
   return 'unknown'
 }
 
-/** Variables of the environment that may be shown: none of them holds a key. */
+/** Variables of the environment that may be shown, because none of them contains a key. */
 export const isShown = (name: string) =>
   /^(?:\?|HOME|PATH|PWD|OLDPWD|SHELL|USER|LOGNAME|LANG|LC_\w+|TERM|NODE_ENV|CI|EDITOR|TMPDIR|HOSTNAME|COLUMNS|LINES)$/.test(
     name,
   )
 
 /**
- * Names that a script may use for a variable of its own. A variable of the environment keeps its place there when it is
- * set, so only names count that no program looks at.
+ * Names that a script may use for its own variables. A variable of the environment stays there when it is set, so only names count that
+ * no program reads.
  */
 export const isOwnName = (name: string) =>
   (/^[a-z][a-z0-9_]*$/.test(name) &&

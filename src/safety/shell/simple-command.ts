@@ -4,17 +4,17 @@ export type Word = {
   values?: readonly string[]
   /** Whether the values are patterns for names of files. */
   glob?: boolean
-  /** A word whose text is not known, but which is certainly one word, and begins with this text. */
+  /** Set for a word whose text is not known, but which is certainly one word and begins with this text. */
   begins?: string
 }
 
-/** One simple command before it is judged. `cwds`: every folder it may run in; undefined if that is not known. */
+/** One simple command before it is judged. `cwds`: every folder in which it may run; undefined if that is not known. */
 export type Simple = { text: string; words: readonly Word[]; cwds: readonly string[] | undefined }
 
 /** A word without expansion. */
 export const literal = (text: string): Word => ({ text, values: [text] })
 
-/** The text of a word that can stand for one text only. */
+/** The text of a word that can only stand for one text. */
 export const only = (word: Word | undefined): string | undefined =>
   word?.values?.length === 1 && !word.glob ? word.values[0] : undefined
 

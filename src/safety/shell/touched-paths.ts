@@ -15,7 +15,7 @@ type TouchFinding = { finding: Finding; paths: Touched[] }
 
 const nothing: Finding = { class: 'reads', why: '' }
 
-/** Judges that a command touches the file that a word names, in every folder it may run in. */
+/** Judges a command's use of the file that a word names, in every folder in which it may run. */
 export async function touching(word: Word, how: Touch, world: TouchWorld): Promise<TouchFinding> {
   if (!word.values)
     return { finding: { class: 'dynamic', why: `the value of ${word.text} is known only when it runs` }, paths: [] }
@@ -38,7 +38,7 @@ export async function touching(word: Word, how: Touch, world: TouchWorld): Promi
   return { finding, paths }
 }
 
-/** A path below a folder, as it is written: `..` behind a link leads elsewhere than its text shows. */
+/** A path below a folder, unresolved: `..` after a link leads elsewhere than its text suggests. */
 function within(folder: string, value: string): string {
   if (isAbsolute(value)) return value
   const below = value.replace(/^(?:\.\/+)+(?=.)/, '')
@@ -80,8 +80,8 @@ const devices = /^\/dev\/(?:null|zero|full|random|urandom|stdin|stdout|stderr|tt
 const mostLinks = 40
 
 /**
- * Where a path leads, component by component as the system itself goes: `link/..` is the folder above the link's target.
- * Undefined if it leads into /proc, whose links differ for every process, or if it cannot be followed.
+ * The target of a path, resolved component by component like the system does: `link/..` is the folder above the link's target. Undefined
+ * if it leads into /proc, whose links differ for every process, or if it cannot be resolved.
  */
 export function targetOf(path: string): string | undefined {
   let left = path.split('/')
@@ -118,7 +118,7 @@ export function targetOf(path: string): string | undefined {
   }
 }
 
-/** Judges everything that a pattern meets now. */
+/** Judges everything that a pattern matches now. */
 async function matching(value: string, folder: string, how: Touch, bounds: ProjectBounds): Promise<TouchFinding> {
   const names = matchesOf(value, folder)
   if (names === undefined)
@@ -142,7 +142,7 @@ async function matching(value: string, folder: string, how: Touch, bounds: Proje
 const mostMatches = 1000
 
 /**
- * The paths that a pattern meets in a folder, as a shell would write them; undefined if they are too many, or if shells and
+ * The paths that a pattern matches in a folder, in the form that a shell would write; undefined if there are too many, or if shells and
  * languages differ about them.
  */
 export function matchesOf(value: string, folder: string): string[] | undefined {
@@ -182,13 +182,13 @@ function kindAt(path: string): 'file' | 'folder' | 'link' | 'other' | undefined 
   }
 }
 
-/** One sign of a pattern: a star, or the letters that it meets in every language, and those that it meets in some. */
+/** One sign of a pattern: a star, or the letters that it matches in every language, and those that it matches in some. */
 type Sign = '*' | { surely(letter: string): boolean; maybe(letter: string): boolean; exact?: true }
 
 /** A bracket of plain letters and of ranges within one kind of letter. Shells differ about everything else in brackets. */
 const bracket = /^\[(!?)((?:[0-9]-[0-9]|[a-z]-[a-z]|[A-Z]-[A-Z]|[\w,+@%])+)\]/
 
-/** The signs of a pattern for one name; undefined if it is not understood. */
+/** The signs of a pattern for one name; undefined if the pattern is not understood. */
 function patternOf(part: string): Sign[] | undefined {
   const signs: Sign[] = []
   for (let at = 0; at < part.length; at++) {
@@ -205,7 +205,7 @@ function patternOf(part: string): Sign[] | undefined {
       at += found[0].length - 1
     }
   }
-  // Older shells let `.*` meet the folder itself and the one above it.
+  // In older shells `.*` matches the folder itself and the one above it.
   const own = part.startsWith('.') && ['.', '..'].some((name) => isMet(signs, name) !== false)
   return own ? undefined : signs
 }
@@ -216,7 +216,7 @@ const exactly = (sign: string): Sign => ({
   exact: true,
 })
 
-/** The letters between brackets. In some languages `[a-z]` also meets capitals. */
+/** The letters between brackets. In some languages `[a-z]` also matches capitals. */
 function lettersOf(text: string): Exclude<Sign, '*'> | undefined {
   const plain = text.replace(/(.)-(.)/g, '')
   const ranges = [...text.matchAll(/(.)-(.)/g)].map(([, first, last]) => [first!, last!] as const)
@@ -226,13 +226,13 @@ function lettersOf(text: string): Exclude<Sign, '*'> | undefined {
   return { surely, maybe: (one) => surely(one) || (words && /[A-Za-z]/.test(one)) }
 }
 
-/** Whether a name meets a pattern; undefined if that depends on the language, or if the name cannot be written. */
+/** Whether a name matches a pattern; undefined if that depends on the language, or if the name cannot be written. */
 function isMet(signs: readonly Sign[], name: string): boolean | undefined {
   if (!/[^\0-\x7f]/.test(name)) {
     if (meets(signs, name, 'surely')) return true
     return meets(signs, name, 'maybe') ? undefined : false
   }
-  // A letter of another language is one letter, or several, or none at all.
+  // A letter of another language may match as one letter, several or none.
   const loose = signs.map((sign) => (sign === '*' || sign.exact ? sign : '*'))
   if (!meets(loose, name, 'surely')) return false
   const plain = signs.every((sign) => sign === '*' || sign.exact)
@@ -251,5 +251,5 @@ function meets(signs: readonly Sign[], name: string, how: 'surely' | 'maybe'): b
   return ends.has(name.length)
 }
 
-/** Whether a name holds bytes that are not text, so that the file cannot be opened by the name that was read. */
+/** Whether a name contains bytes that are not text, so that the file cannot be opened by the decoded name. */
 const isGarbled = (name: string) => name.includes('\uFFFD')

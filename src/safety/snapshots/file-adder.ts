@@ -10,7 +10,7 @@ export type Git = (args: readonly string[], more?: GitOptions) => Promise<Ran>
 
 const packed = ['-c', 'core.bigFileThreshold=1', '-c', 'core.compression=1', '-c', 'pack.compression=1']
 
-/** Adds very many files in portions, `done` after each. Files that git refuses here are left to `addAll`. */
+/** Adds very many files in portions, with a call of `done` after each. Files that git refuses here are left to `addAll`. */
 export async function addMany(git: Git, paths: readonly RawPath[], { packs }: Limits, done: () => void): Promise<void> {
   if (paths.length <= packs.from) return
   for (let from = 0; from < paths.length; from += packs.files) {
@@ -27,10 +27,10 @@ export async function addMany(git: Git, paths: readonly RawPath[], { packs }: Li
 const mostTries = 10
 
 /**
- * Unreadable files are left out, which makes git exit with 1; a file that can be read must not be missing from the tree,
- * because an undo would delete it. A file that vanishes under git makes it give up, so it is run again. Nested repositories in
- * the index are left out too: git would start itself in each of them, with a stranger's settings. `index` is named because it
- * may not exist yet: then nothing is in it. Returns those repositories.
+ * Unreadable files are left out, which makes git exit with 1; a readable file must not be missing from the tree, because an undo would
+ * delete it. If a file disappears while git reads it, git gives up, so it is run again. Nested repositories in the index are left out
+ * too: git would start itself in each of them, with a stranger's settings. `index` is passed because it may not exist yet, and is then
+ * empty. Returns those repositories.
  */
 export async function addAll(git: Git, root: string, index?: string): Promise<RawPath[]> {
   for (let tries = 1; ; tries++) {
@@ -69,7 +69,7 @@ const forcedArgs = [
   '--pathspec-file-nul',
 ]
 
-/** Adds files that git would ignore. Missing ones are left out, because git fails at them. */
+/** Adds files that git would ignore. Missing ones are left out, because git would fail on them. */
 export async function addForced(git: Git, root: string, paths: readonly RawPath[]): Promise<void> {
   const present = paths.filter((path) => lstatSync(onDisk(root, path), { throwIfNoEntry: false }))
   if (paths.length > 0) await git(forcedArgs, { input: asInput(present) })

@@ -24,7 +24,7 @@ import { randomName } from '../../base/id.ts'
 import { errorCode, isMissing } from '../../base/files/files.ts'
 import { writeObjects } from './git-objects.ts'
 
-/** Copies files that were changed after the turn, and that the undo overwrites, to a folder where a person finds them. */
+/** Copies files that were changed after the turn, and that the undo overwrites, to a folder where a person can find them. */
 export async function copyConflicts(repository: Repository, moves: readonly Move[], folder: string): Promise<string[]> {
   const found = moves.flatMap(({ path, found, conflict }) => (conflict && found ? [{ path, id: found.id }] : []))
   for (const { path } of found) mkdirSync(onDisk(folder, parentOf(path)), { recursive: true, mode: 0o700 })
@@ -56,7 +56,7 @@ export async function restoreFiles(repository: Repository, moves: readonly Move[
         left.push({ path: readablePath(path), why: error.message })
       }
     }
-    // Deletions come first: a folder may be where a restored file belongs, or a file where a restored folder does.
+    // Deletions come first: a folder may be in the place of a restored file, or a file in the place of a restored folder.
     for (const { path, target } of moves) if (!target) attempt(path, () => removeFile(repository.root, path))
     for (const { path, target, draft } of coming) attempt(path, () => placeFile(repository.root, path, target, draft))
     return left
@@ -65,7 +65,7 @@ export async function restoreFiles(repository: Repository, moves: readonly Move[
   }
 }
 
-/** Says why a path could not be restored and stays as it is. */
+/** The reason why a path could not be restored and stays as it is. */
 class Blocked extends Error {
   override name = 'Blocked'
 }
@@ -119,7 +119,7 @@ function placeFile(root: string, path: RawPath, item: Item, draft: string): void
   }
 }
 
-/** Removes a folder that holds only empty folders: git does not know of it, so it may be where a file belongs. */
+/** Removes a folder that contains only empty folders: git does not record it, so it may be in the place of a file. */
 function removeEmptyFolders(above: HeldFolder, name: Buffer): void {
   const folder = above.child(name)
   try {
@@ -133,7 +133,7 @@ function removeEmptyFolders(above: HeldFolder, name: Buffer): void {
   rmdirSync(above.at(name))
 }
 
-/** Renames the draft; between file systems it is first copied beside its place. */
+/** Renames the draft; between two file systems it is first copied next to its place. */
 function moveFile(draft: string, folder: HeldFolder, name: Buffer): void {
   try {
     renameSync(draft, folder.at(name))
@@ -149,8 +149,8 @@ const folderNames = (path: RawPath) => path.split('/').slice(0, -1)
 const nameOf = (path: RawPath) => Buffer.from(path.slice(path.lastIndexOf('/') + 1), 'latin1')
 
 /**
- * Opens the project's folder and every folder down to a path, making missing ones if asked. Undefined if one is missing or is not a
- * folder: a link could lead out of the project, also one that is put there just now.
+ * Opens the project's folder and every folder on the way to a path, and with `make` creates the missing ones. Undefined if one is missing
+ * or is not a folder: a link could lead out of the project, even one that is created at this moment.
  */
 function openFolders(root: string, path: RawPath, make: boolean): HeldFolder[] | undefined {
   const folders = [HeldFolder.open(realpathSync(root))]

@@ -10,13 +10,13 @@ import { realIfThere } from '../../base/files/real-path.ts'
 import { emptyTree } from './snapshots.ts'
 
 /**
- * The snapshots of a folder that was added to the project, or of a repository inside it. `name` begins the paths of its files: people
- * read those of a repository inside the project as paths of the project.
+ * The snapshots of a folder that was added to the project, or of a repository inside it. `name` is the prefix of its files' paths: the
+ * paths of a repository inside the project are shown like paths of the project.
  */
 type Part = { folder: string; name: string; key: string; isNested: boolean; snapshots: Snapshots }
 
 type FolderSnapshotsOptions = {
-  /** The project's own snapshots, its root, and the folder that they are in; those of other folders lie beside it. */
+  /** The project's own snapshots, its root, and their folder; the snapshots of other folders are next to it. */
   project: Snapshots
   root: string
   dir: string
@@ -25,17 +25,16 @@ type FolderSnapshotsOptions = {
   open(dir: string, root: string, isNested: boolean): Snapshots
 }
 
-/** No more repositories inside a project than this have snapshots. */
+/** The most repositories inside a project that have snapshots. */
 const mostNested = 32
 
 /**
- * Snapshots of a project together with those of the folders that were added to it and of the repositories inside it, under one turn: a
- * diff shows the changes of all of them, and an undo takes them back. A tree of them is the project's tree with the trees of the others
- * behind it.
+ * Snapshots of a project together with those of the added folders and of the repositories inside the project, under one turn: a diff
+ * shows the changes of all of them, and an undo reverts them. A combined tree is the project's tree followed by the trees of the others.
  */
 export function withFolderSnapshots({ project, root, dir, folders, open }: FolderSnapshotsOptions): Snapshots {
   const opened = new Map<string, Part>()
-  /** `place` is the path of an added folder, or the place of a repository in the project: `./` and its path, also after a move. */
+  /** `place` is the path of an added folder, or the place of a repository in the project: `./` and its path, even after a move. */
   const partOf = (place: string): Part => {
     const key = shortHash(place)
     const isNested = place.startsWith(inside)
@@ -46,11 +45,11 @@ export function withFolderSnapshots({ project, root, dir, folders, open }: Folde
     return part
   }
   const now = () => folders().map(partOf)
-  /** The folders of earlier turns too: what was changed there can be undone after the folder was taken back. */
+  /** This includes the folders of earlier turns: their changes can be undone after the folder was removed. */
   const known = () => foldersBeside(dir).map(partOf)
   const within = (keys: Iterable<string>) => [...keys].flatMap((key) => known().find((part) => part.key === key) ?? [])
 
-  /** Takes the repositories inside the project or inside one another, and those that are gone as empty. */
+  /** Takes the trees of the repositories inside the project or inside each other; a repository that no longer exists counts as empty. */
   const takeNested = async (found: readonly string[]): Promise<(readonly [key: string, tree: string])[]> => {
     const taken: (readonly [string, string])[] = []
     for (let level = found; level.length > 0 && taken.length < mostNested;) {
@@ -83,7 +82,7 @@ export function withFolderSnapshots({ project, root, dir, folders, open }: Folde
       if ('off' in own) return own
       const trees = parts.flatMap(({ key }, at) => {
         const taken = others[at]!
-        // A folder that cannot be copied, such as one that is too large, does not keep the project from being undone.
+        // If a folder cannot be copied, for example because it is too large, the project can still be undone.
         return 'tree' in taken ? [[key, taken.tree] as const] : []
       })
       const nested = own.nested ?? []
@@ -106,10 +105,12 @@ export function withFolderSnapshots({ project, root, dir, folders, open }: Folde
       const [from, to] = [split(before), after === undefined ? undefined : split(after)]
       await project.keep(turn, defined({ ...rest, before: from.own, after: to?.own }))
       for (const { key, isNested, snapshots } of within(from.others.keys()))
-        // A repository that came later is not undone, so that nothing is left of it but its .git.
+        // A later repository is not undone, because that would leave only its .git.
         if (!isNested || from.others.get(key) !== emptyTree)
           await snapshots.keep(turn, defined({ ...rest, before: from.others.get(key)!, after: to?.others.get(key) }))
     },
+    // The undo of a turn is recorded in the project, whichever folders it changes.
+    undoneSince: (turn) => project.undoneSince(turn),
     async list() {
       const records = await project.list()
       const others = await Promise.all(known().map(async (part) => ({ ...part, of: await part.snapshots.list() })))
@@ -185,7 +186,7 @@ export function withFolderSnapshots({ project, root, dir, folders, open }: Folde
       for (const part of parts) {
         const plan = await part.snapshots.planUndo(turn)
         if (part.isNested && plan.steps.length > 0) makeFolderHere(part.folder)
-        // The undo has one name everywhere, by which it can be undone.
+        // The undo has the same name everywhere, by which it can be undone itself.
         const undone = await part.snapshots.undo(plan, own.turn)
         left.push(...undone.left.map(skippedIn(part)))
         if (undone.aside) aside.push(undone.aside)
@@ -214,16 +215,16 @@ function split(tree: string): { own: string; others: Map<string, string> } {
   return { own, others: new Map(rest.map((one) => one.split(':') as [string, string])) }
 }
 
-/** Begins the place of a repository inside the project. */
+/** The prefix of the place of a repository inside the project. */
 const inside = './'
 
-/** Whether a folder is where it was, or is gone: behind a link there would be other files. */
+/** Whether a folder is in its old place, or does not exist: behind a link there would be other files. */
 const isInPlace = ({ isNested, folder }: Part) => !isNested || [undefined, folder].includes(realIfThere(folder))
 
-/** The path that begins those of a part's files in a patch. The path of an added folder is a line above its patch. */
+/** The prefix of the paths of a part's files in a patch. The path of an added folder is a line above its patch. */
 const below = ({ isNested, name }: Part) => (isNested ? `${name}/` : '')
 
-/** Says of the repositories whose files are undone what is not: their commits, or the whole .git of one that is gone. */
+/** Says what is not undone in repositories whose files are undone: their commits, or the whole .git of one that no longer exists. */
 const aboutParts = (left: readonly SkippedPath[], parts: readonly Part[]): SkippedPath[] =>
   left.flatMap((skipped) => {
     const part = parts.find(({ isNested, name }) => isNested && name === skipped.path)
@@ -235,7 +236,7 @@ const aboutParts = (left: readonly SkippedPath[], parts: readonly Part[]): Skipp
 const commitWords = 'it is a repository of its own, whose commits stay; only its files are undone'
 const goneWords = 'it is gone, and termaite keeps no copy of it; only the files beside it are undone'
 
-/** The file beside a folder's snapshots that says which folder they are of. */
+/** The file next to a folder's snapshots that says which folder they belong to. */
 const nameFile = 'folder'
 
 function remember(dir: string, folder: string): void {
@@ -243,7 +244,7 @@ function remember(dir: string, folder: string): void {
     mkdirSync(dir, { recursive: true, mode: 0o700 })
     writeFileSync(join(dir, nameFile), folder, { flag: 'wx', mode: 0o600 })
   } catch {
-    // The name is there already, or the disk is full, which the snapshot itself reports.
+    // The name exists already, or the disk is full, which the snapshot itself reports.
   }
 }
 

@@ -31,7 +31,7 @@ export async function writeObjects(
   }
 }
 
-/** Reads a stream by lines and by counted bytes. */
+/** Reads a stream by lines and by numbers of bytes. */
 class ByteSource {
   #chunks: AsyncIterator<Buffer>
   #rest: Buffer = Buffer.alloc(0)

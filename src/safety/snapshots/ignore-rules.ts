@@ -6,7 +6,7 @@ import { gitFolders } from '../../base/files/git.ts'
 import { projectGit } from '../../base/git/project-git.ts'
 import { realIfThere } from '../../base/files/real-path.ts'
 
-/** Files that the project ignores beyond its .gitignore files, and ignored files that it tracks nevertheless. */
+/** Files that the project ignores in addition to its .gitignore files, and ignored files that it tracks anyway. */
 export type IgnoreRules = {
   /** Updates our copy of the project's exclude file; returns the git options that every command on the tree needs. */
   refresh(): Promise<readonly string[]>
@@ -23,7 +23,7 @@ export function ignoreRules(repository: Repository, home: string): IgnoreRules {
     async refresh() {
       const own = folders ? textIn(join(folders.common, 'info', 'exclude')) : ''
       ensureFile(join(repository.dir, 'info', 'exclude'), `${secretFiles}${own}\n${ourselves(repository.root, home)}`)
-      // Our git reads the user's global excludes by itself, but not an excludes file that only the project's repository configures.
+      // Our git reads the user's global excludes itself, but not an excludes file that only the project's repository configures.
       if (!folders || !/excludesfile/i.test(textIn(join(folders.common, 'config')))) return []
       const asked = ['config', '--type=path', '--get', 'core.excludesFile']
       const { out } = await projectGit(repository.env).ran(repository.root, asked)
@@ -33,7 +33,7 @@ export function ignoreRules(repository: Repository, home: string): IgnoreRules {
     userIndex: () => (index ? fileMark(index) : ''),
     async forced() {
       if (!index) return []
-      // Runs with our configuration: the repository's own could run a program.
+      // Runs with our configuration, because the repository's own could run a program.
       const args = ['ls-files', '-z', '-c', '-i', '--exclude-standard']
       return splitPaths((await repository.git(args, { index })).out)
     },
@@ -43,7 +43,7 @@ export function ignoreRules(repository: Repository, home: string): IgnoreRules {
 /** Files with the person's keys are not copied into snapshots, unless the project's own rules include them. */
 const secretFiles = '.env\n.env.*\n.envrc\n!.env.example\n!.env.sample\n!.env.template\n!.env.dist\n!.env.default*\n'
 
-/** Excludes termaite's home when it lies in the project: an undo would otherwise revert the conversation. */
+/** Excludes termaite's home if it is in the project: otherwise an undo would revert the conversation. */
 function ourselves(root: string, home: string): string {
   if (!isWithin(home, root)) return ''
   return `/${relative(root, home).replaceAll(/[\\*?[\]#! ]/g, '\\$&')}/\n`
@@ -54,12 +54,12 @@ export function ourHome(dir: string): string {
   return realOr(resolve(dir, '..', '..', '..'))
 }
 
-/** Worktrees of agents lie in termaite's home, and are projects nevertheless. */
+/** Worktrees of agents are in termaite's home, but still count as projects. */
 export function isWorktree(root: string, dir: string): boolean {
   return isWithin(root, join(ourHome(dir), 'worktrees'))
 }
 
-/** Whether the project is the user's home or contains it: such a tree is never taken. */
+/** Whether the project is the user's home or contains it: no snapshot is ever taken of such a tree. */
 export function containsHome(root: string, env: Env): boolean {
   if (root === resolve('/')) return true
   return env.HOME ? isWithin(realOr(env.HOME), root) : false

@@ -6,16 +6,19 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { checked, ensureFile, fileMark, onDisk, splitPaths, stampedAt } from './snapshot-repository.ts'
 
-/** A project with more files and folders than this is looked at by git, which is faster then. */
+/** A project with more files and folders than this is left to git, which is faster then. */
 const mostSeen = 1_000
-/** The bytes of git's index for that many files. */
+/** The size of git's index for that many files. */
 const mostIndexed = 150 * mostSeen
-/** A file system may tell times in steps of two seconds: what changed this lately can change again and look the same. */
+/**
+ * A file system may record times in steps of two seconds: a file that changed more recently can change again without a visible
+ * difference.
+ */
 const settledMs = 2_500
 
 /**
- * How a small project looked when git found nothing changed in it: every folder and file that is not ignored, and the files outside of
- * it that decide what is ignored. As long as all of them look the same, git need not be started.
+ * How a small project looked when git found no change in it: every folder and file that is not ignored, and the files outside of it that
+ * decide what is ignored. As long as all of them look the same, git need not be started.
  */
 type LastLook = { index: string; outside: [path: string, mark: string][]; seen: [path: RawPath, mark: string][] }
 
@@ -32,12 +35,12 @@ export function looksTheSame({ dir, root }: Repository, index: string): boolean 
       look.seen.every(([path, mark]) => seenAt(onDisk(root, path)).mark === mark)
     )
   } catch {
-    // A folder can no longer be read, or the record of the last look is damaged: then git finds out what changed.
+    // A folder is no longer readable, or the record is damaged: then git finds out what changed.
     return false
   }
 }
 
-/** Whether a look at the project can be worth its time. One that is too large, or whose excludes are not plain, is left to git. */
+/** Whether looking at the project can save time. A project that is too large, or whose excludes are not plain, is left to git. */
 export function canLook({ dir }: Repository, index: string): boolean {
   const size = statSync(join(dir, 'index'), { throwIfNoEntry: false })?.size ?? 0
   const look = readLook(dir)
@@ -45,13 +48,12 @@ export function canLook({ dir }: Repository, index: string): boolean {
 }
 
 /**
- * Looks at the project, and keeps what it saw if git finds nothing changed afterwards. A change between the two is found by git, and a
- * later one by the next comparison.
+ * Records how the project looks, if git finds no change afterwards. A change between the two is found by git, and a later one by the next
+ * comparison.
  */
 export async function keepLook(repository: Repository, git: Git, { index, now }: { index: string; now: number }) {
   const { dir, root } = repository
-  // A project whose files git has just copied, or whose folder has just changed, is not settled, so git is not asked for its
-  // changes.
+  // A project whose files git has just copied, or whose folder has just changed, is not settled, so git is not run.
   const copied = stampedAt(join(dir, 'index')) ?? now
   if (copied > now - settledMs || !isSettled(statSync(root), now)) return
   const outside = await filesOutside(repository, git)
@@ -73,12 +75,12 @@ function readLook(dir: string): LastLook | undefined {
   }
 }
 
-/** The files that decide what git ignores, besides those of the project; undefined if that is not certain. */
+/** The files outside the project that decide what git ignores; undefined if that is not certain. */
 async function filesOutside({ dir, env }: Repository, git: Git): Promise<LastLook['outside'] | undefined> {
   const { out } = checked(await git(['config', '--list', '--show-origin', '-z']))
   const rows = out.toString('utf8').split('\0').slice(0, -1)
   const [origins, settings] = [0, 1].map((part) => rows.filter((_, at) => at % 2 === part)) as [string[], string[]]
-  // Which files an include names may depend on the folder, and a file for excludes may be named in many ways.
+  // The files of an include may depend on the folder, and a file for excludes can be written in many ways.
   if (settings.some((setting) => /^(?:include(?:if)?\.|core\.excludesfile\n)/i.test(setting))) return undefined
   const home = env.HOME ?? homedir()
   const places = env.XDG_CONFIG_HOME || join(home, '.config')
@@ -91,7 +93,7 @@ async function filesOutside({ dir, env }: Repository, git: Git): Promise<LastLoo
   return [...new Set(paths)].map((path) => [path, fileMark(path)])
 }
 
-/** Every folder and file of a project that is not ignored; undefined if there are too many, or one cannot be read. */
+/** Every folder and file of a project that is not ignored; undefined if there are too many, or if one cannot be read. */
 function entriesIn(
   root: string,
   ignored: ReadonlySet<RawPath>,
@@ -121,7 +123,7 @@ function entriesIn(
   return areSettled ? seen : 'unsettled'
 }
 
-/** Whether a file or folder changed so long ago that its next change gives it another time. */
+/** Whether a file or folder changed so long ago that its next change will have a different time. */
 const isSettled = ({ mtimeMs, ctimeMs }: Stats, now: number) => Math.max(mtimeMs, ctimeMs) <= now - settledMs
 
 function seenAt(place: Buffer): { stats: Stats | undefined; mark: string } {
@@ -134,7 +136,7 @@ function markOf(stats: Stats | undefined, place: Buffer): string {
   if (!stats) return ''
   const { mode, ino, size, mtimeMs, ctimeMs } = stats
   const mark = `${mode} ${ino} ${mtimeMs} ${ctimeMs}`
-  // Some file systems, as those that a container shares with its host, do not tell by the time of a folder that it has a new file.
+  // In some file systems, for example those that a container shares with its host, the time of a folder does not reveal a new file.
   return stats.isDirectory() ? `${mark} ${namesIn(place).join('/')}` : `${mark} ${size}`
 }
 

@@ -4,15 +4,14 @@ import { join } from 'node:path'
 import { defined } from '../../base/defined.ts'
 import { checked, workFile } from './snapshot-repository.ts'
 
-/** A folder for the objects of one take. `admit` moves what was written so far into the store. */
+/** A folder for the objects of one take. `admit` moves the objects written so far into the store. */
 type Quarantine = { objects: string; admit(): void }
 
 const suffix = '.objects'
 
 /**
- * Runs a take whose objects are written to a folder of their own, and moves them into the store when the take has
- * succeeded. A take that fails, on a full disk for instance, leaves nothing in the store: neither git's temporary files
- * nor objects that no tree refers to.
+ * Runs a take whose objects are written to a separate folder, and moves them into the store when the take has succeeded. A take that
+ * fails, for example on a full disk, leaves nothing in the store: neither git's temporary files nor objects that no tree refers to.
  */
 export async function inQuarantine<T>(
   repository: Repository,
@@ -31,7 +30,7 @@ export async function inQuarantine<T>(
   }
 }
 
-/** Writes objects of the store, or borrowed ones, into a pack in a quarantine; returns the names of the packs that were made. */
+/** Writes objects of the store, or borrowed ones, into a pack in a quarantine; returns the names of the new packs. */
 export async function writePack(
   repository: Repository,
   objects: string,
@@ -45,7 +44,7 @@ export async function writePack(
   return readdirSync(join(objects, 'pack')).filter((name) => name.endsWith('.pack'))
 }
 
-/** Removes the quarantines of processes that were killed: no take lasts as long as `ageMs`. */
+/** Removes the quarantines of killed processes: no take lasts as long as `ageMs`. */
 export function clearQuarantines(dir: string, now: number, ageMs: number): void {
   for (const name of readdirSync(join(dir, 'work')).filter((one) => one.endsWith(suffix))) {
     const path = join(dir, 'work', name)

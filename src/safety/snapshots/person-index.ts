@@ -10,10 +10,10 @@ import { inQuarantine, writePack } from './object-quarantine.ts'
 
 const entriesOf = promisify(readdir)
 
-/** No more files than this are taken over. */
+/** The most files that are copied from the person's index. */
 const mostFiles = 1_000_000
 
-/** Whether copying a project takes long enough to be begun before a turn needs it. */
+/** Whether copying a project takes so long that it should begin before a turn needs it. */
 export async function isLarge(root: string, { large }: Limits): Promise<boolean> {
   const folders = gitFolders(root)
   if (folders) return (statSync(join(folders.own, 'index'), { throwIfNoEntry: false })?.size ?? 0) >= large.index
@@ -28,13 +28,13 @@ export async function isLarge(root: string, { large }: Limits): Promise<boolean>
   return false
 }
 
-/** A file as an index knows it: `stat` are the bytes that git compares with the file on the disk. */
+/** A file in an index: `stat` are the bytes that git compares with the file on the disk. */
 type IndexEntry = { path: RawPath; id: string; size: number; stat: Buffer }
 
 /**
- * Begins the index of a first take with a copy of the person's own index, so that git reads only the files that differ from it.
- * The contents of the other files are borrowed from the person's repository; `repayLoan` copies them later. Returns the folder
- * that they are borrowed from; undefined if there is nothing to borrow. The person's index is only read.
+ * Begins the index of a first take with a copy of the person's own index, so that git only reads the files that differ from it. The
+ * contents of the other files are borrowed from the person's repository; `repayLoan` copies them later. Returns the folder from which
+ * they are borrowed; undefined if there is nothing to borrow. The person's index is only read.
  */
 export async function borrowPersonIndex(
   repository: Repository,
@@ -54,7 +54,7 @@ export async function borrowPersonIndex(
     convertedPaths(repository, folders.common, entries),
   ])
   if (!sizes || !converted) return undefined
-  // A file whose content in the repository has another size was converted on its way there, or its content is missing.
+  // If a file's content has a different size in the repository, it was converted on its way there, or it is missing.
   const same = entries.filter(({ path, id, size }) => sizes.get(id) === size && !converted.has(path))
   writeFileSync(to, indexOf(same), { mode: 0o600 })
   // Git compares a file's content only if the file is not older than the index: the copy must not seem newer.
@@ -63,12 +63,12 @@ export async function borrowPersonIndex(
   return objects
 }
 
-/** Whether all objects of a repository are in its own folder and have the names that ours have. */
+/** Whether all objects of a repository are in its own folder and have names like ours. */
 function isLendable(common: string, objects: string): boolean {
   return !readsOtherObjects(objects) && !/objectformat/i.test(readFileSync(join(common, 'config'), 'utf8'))
 }
 
-/** The size of each content that the person's repository has. */
+/** The size of each content in the person's repository. */
 async function contentSizes(
   repository: Repository,
   objects: string,
@@ -103,9 +103,9 @@ async function convertedPaths(
   const usual = file === '' ? join(config, 'git/attributes') : resolve(root, file)
   const own = entries.filter(({ path }) => /(?:^|\/)\.gitattributes$/.test(path)).map(({ path }) => onDisk(root, path))
   const files = [...own, join(root, '.gitattributes'), join(common, 'info', 'attributes'), usual, '/etc/gitattributes']
-  // Hardly any project converts files, and asking git about every single path takes long.
+  // Hardly any project converts files, and asking git about every path takes long.
   if (!files.some((one) => mentions.test(textOf(one)))) return new Set()
-  // The view of the repository that git is asked through does not know a file that only the person's settings name.
+  // The view of the repository through which git is asked does not include a file that only the person's settings name.
   if (file !== '' && mentions.test(textOf(usual))) return undefined
   const input = Buffer.from(entries.map(({ path }) => `${path}\0`).join(''), 'latin1')
   const ran = await projectGit(env).ran(root, ['check-attr', '-z', '--stdin', ...converting], { input })
@@ -129,7 +129,7 @@ const headerLength = 12
 const statLength = 40
 const idLength = 20
 
-/** The files in an index of git, in versions 2 to 4; undefined for an index that is split in two. */
+/** The files in a git index of versions 2 to 4; undefined for an index that is split in two. */
 function indexEntries(bytes: Buffer): IndexEntry[] | undefined {
   const version = bytes.readUInt32BE(4)
   if (bytes.toString('latin1', 0, 4) !== 'DIRC' || version < 2 || version > 4) return undefined
@@ -167,7 +167,7 @@ const extendedFlag = 0x4000
 const stageFlags = 0x3000
 const fileModes = new Set([0o100644, 0o100755, 0o120000])
 
-/** Reads how many bytes of the path before are dropped: seven bits in each byte, one more for each byte that goes on. */
+/** Reads how many bytes of the previous path are dropped: seven bits per byte, plus one for each continued byte. */
 function prefixCut(bytes: Buffer, from: number): { value: number; next: number } {
   let next = from
   let value = bytes[next]! & 0x7f
@@ -175,7 +175,7 @@ function prefixCut(bytes: Buffer, from: number): { value: number; next: number }
   return { value, next: next + 1 }
 }
 
-/** An index of git, in version 2 and without extensions. */
+/** A git index in version 2 without extensions. */
 function indexOf(entries: readonly IndexEntry[]): Buffer {
   const header = Buffer.alloc(headerLength)
   header.write('DIRC', 'latin1')
@@ -195,7 +195,7 @@ function indexOf(entries: readonly IndexEntry[]): Buffer {
   return Buffer.concat([body, process.getBuiltinModule('node:crypto').createHash('sha1').update(body).digest()])
 }
 
-/** Copies the borrowed contents into the store, after which an undo no longer needs the person's repository. */
+/** Copies the borrowed contents into the store; afterwards an undo does not need the person's repository. */
 export async function repayLoan(repository: Repository, signal: AbortSignal): Promise<void> {
   const loan = loanOf(repository.dir)
   if (!loan) return

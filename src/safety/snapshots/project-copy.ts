@@ -14,7 +14,7 @@ import { copyConflicts, restoreFiles } from './file-restore.ts'
 import { defined } from '../../base/defined.ts'
 import { movesBack } from './undo-plan.ts'
 
-/** A folder that a tree was checked out into. Its own index makes it fast to see what changed there. */
+/** A folder into which a tree was checked out. Its own index makes it fast to find the changes there. */
 type CheckedOutCopy = { tree(): Promise<string>; forget(): void }
 
 /** Checks a tree out into a folder, byte for byte, whatever filters the project has. */
@@ -43,10 +43,10 @@ export async function checkOutCopy(
   }
 }
 
-/** A longer patch is cut: a screen and a model are shown no more of it. */
+/** A longer patch is cut: a screen and a model show no more of it. */
 const longestPatch = 1024 * 1024
 
-/** The changes between the tree that a copy began with and a later tree of it. */
+/** The changes between the tree with which a copy began and a later tree of it. */
 export async function copyChanges(repository: Repository, base: string, tree: string): Promise<CopyChanges> {
   const [made, { stat, patch }] = await Promise.all([
     changesBetween(repository, base, tree, '--no-renames'),
@@ -59,8 +59,8 @@ export async function copyChanges(repository: Repository, base: string, tree: st
 }
 
 /**
- * Brings changes of a copy into the project: all of them, or none if one cannot be brought. A file that was changed on both
- * sides is merged; if the same lines were changed, the file is a conflict.
+ * Joins changes of a copy into the project: all of them, or none if one is impossible. A file that was changed on both sides is merged;
+ * if the same lines were changed, the file is a conflict.
  */
 export async function bringBack(
   repository: Repository,
@@ -93,7 +93,7 @@ export async function bringBack(
   return { why: `${left[0]!.path}: ${left[0]!.why}` }
 }
 
-/** Gives every move of a file that changed on both sides the merged contents; returns the paths that cannot be merged. */
+/** Sets the merged contents for every move of a file that changed on both sides; returns the paths that cannot be merged. */
 async function mergeMoves(
   repository: Repository,
   moves: Move[],
@@ -139,7 +139,7 @@ function isThere(root: string, path: string): boolean {
   try {
     return lstatSync(onDisk(root, path), { throwIfNoEntry: false }) !== undefined
   } catch {
-    // A file is where a parent folder belongs: it is deleted first, or reported under its own name.
+    // A file is in the place of a parent folder: it is deleted first, or reported under its own name.
     return false
   }
 }

@@ -8,16 +8,13 @@ import { checked, stamp, stampedAt } from './snapshot-repository.ts'
 import { timeApart } from '../../base/time/clock.ts'
 
 export type Limits = {
-  /** How many files one snapshot may read: the first one reads the whole tree. */
+  /** How many files one snapshot may read, which for the first one is the whole tree. */
   files: number
   /** How many bytes one snapshot may read. */
   bytes: number
   /** A project is large when the index of its repository has as many bytes, or its folder without git as many files. */
   large: { index: number; files: number }
-  /**
-   * A take of more than `from` files puts this many of them into each pack: single files would need many times the
-   * room.
-   */
+  /** A take of more than `from` files puts this many of them into each pack, because single files would need many times the space. */
   packs: { from: number; files: number }
   /** How long one snapshot may take. */
   ms: number
@@ -41,7 +38,10 @@ export const usualLimits: Limits = {
 
 type SnapshotStore = { repository: Repository; turns: TurnRecords; recent: RecentTrees; limits: Limits }
 
-/** Trees that were just taken, one empty file each: their turn may run for hours before it is recorded, and they must not be pruned meanwhile. */
+/**
+ * Trees that were just taken, each as an empty file: their turn may run for hours before it is recorded, and they must not be pruned
+ * meanwhile.
+ */
 export class RecentTrees {
   #folder: string
 
@@ -61,7 +61,7 @@ export class RecentTrees {
       .map(({ name }) => name)
   }
 
-  /** Forgets the trees older than `before`, but never the newest `fewest`. */
+  /** Drops the trees older than `before`, but never the newest `fewest`. */
   forget(before: number, fewest: number): void {
     const newest = new Set(this.list().slice(0, fewest))
     for (const { name } of olderThan(this.#folder, before)) {
@@ -76,12 +76,12 @@ function olderThan(folder: string, moment: number): { name: string; at: number }
     .filter(({ at }) => at < moment)
 }
 
-/** Notes that a store is new, so that its first clean-up is due in a day. */
+/** Records that a store is new, so that its first clean-up is due in a day. */
 export function beginStore(dir: string, now: number): void {
   stamp(join(dir, 'tidied'), now)
 }
 
-/** Has the store cleaned up when the next turn is kept. */
+/** Makes a clean-up of the store due when the next turn is kept. */
 export function requestCleanup(dir: string): void {
   rmSync(join(dir, 'tidied'), { force: true })
 }
@@ -119,7 +119,7 @@ export async function cleanUp({ repository, turns, recent, limits }: SnapshotSto
     recent.forget(Infinity, fewestRecent)
     await prune(repository, kept, recent)
     const left = await stored(repository)
-    // Objects written within the last minutes are not pruned yet: dropping more turns would free nothing.
+    // Objects written within the last minutes are not pruned yet, so dropping more turns would free nothing.
     if (left >= size) return
     size = left
   }
@@ -132,12 +132,12 @@ function clearAsides(folder: string, turns: ReadonlySet<string>, before: number)
     if (!turns.has(decodeURIComponent(name))) rmSync(join(folder, name), { recursive: true, force: true })
 }
 
-/** The folder for copies of files that had to be overwritten although they were changed meanwhile, by an undo or by work in a copy. */
+/** The folder for copies of files that an undo or a joined copy had to overwrite although they had been changed since. */
 export function asideFolder(dir: string, undo: string): string {
   return join(dir, 'aside', encodeURIComponent(undo))
 }
 
-/** Removes unreachable objects. Young ones stay: a take in another process has written objects but no tree yet. */
+/** Removes unreachable objects, except young ones: a take in another process may have written objects but no tree yet. */
 async function prune(repository: Repository, kept: readonly TurnRecord[], recent: RecentTrees): Promise<void> {
   const trees = kept.flatMap(({ before, after }) => (after === undefined ? [before] : [before, after]))
   const needed = [...new Set([...trees, ...recent.list()])]
@@ -145,10 +145,10 @@ async function prune(repository: Repository, kept: readonly TurnRecord[], recent
   await repack(repository, needed)
 }
 
-/** How old a pack must be to be replaced; git renews the time of a pack whose contents a take needs again. */
+/** How old a pack must be to be replaced; git renews the time of a pack if a take needs its contents again. */
 const youngMs = 5 * 60_000
 
-/** Replaces all old packs by one that holds only what is needed. Git itself never removes anything from a pack. */
+/** Replaces all old packs by one that contains only the needed objects. Git itself never removes anything from a pack. */
 async function repack(repository: Repository, trees: readonly string[]): Promise<void> {
   const folder = join(repository.dir, 'objects', 'pack')
   const packs = (existsSync(folder) ? readdirSync(folder) : []).filter((name) => name.endsWith('.pack'))
@@ -161,7 +161,7 @@ async function repack(repository: Repository, trees: readonly string[]): Promise
     for (const part of ['.idx', '.rev', '.pack']) rmSync(join(folder, name.replace(/\.pack$/, part)), { force: true })
 }
 
-/** The objects in a list that names one in each line, or one after the mode of each file. */
+/** The objects in a list with one object per line, or one after the mode of each file. */
 function neededObjects(ran: Ran): string[] {
   const lines = checked(ran)
     .out.toString('latin1')
@@ -175,7 +175,9 @@ async function stored(repository: Repository): Promise<number> {
   return sizes.reduce((sum, [, kilobytes]) => sum + Number(kilobytes) * 1024, 0)
 }
 
-/** Removes the work files of killed processes. The change time counts: a linked index has the modification time of its original. */
+/**
+ * Removes the work files of killed processes. The change time counts, because a linked index has the modification time of its original.
+ */
 function clearWork(folder: string, before: number): void {
   for (const name of readdirSync(folder)) {
     const made = statSync(join(folder, name), { throwIfNoEntry: false })?.ctimeMs ?? 0

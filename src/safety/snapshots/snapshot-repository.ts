@@ -12,13 +12,13 @@ export type Env = Readonly<Record<string, string | undefined>>
 export type GitOptions = Omit<RunOptions, 'cwd' | 'env'> & {
   index?: string
   tree?: string
-  /** The folder that new objects are written to, in place of the store's own. */
+  /** The folder to which new objects are written, instead of the store's own. */
   objects?: string
-  /** Whether git sees objects that are still in the person's repository; by default if it writes none. */
+  /** Whether git sees objects that are still in the person's repository; by default only if it writes no objects. */
   lent?: boolean
 }
 
-/** A git repository of our own over the project's files; the project's own repository is not touched. */
+/** A git repository of our own for the project's files; the project's own repository is not touched. */
 export type Repository = {
   dir: string
   root: string
@@ -64,13 +64,12 @@ const config = `[core]
 	ui = false
 `
 
-/** Overrides every .gitattributes, so that a tree holds the exact bytes and a patch hides nothing. */
+/** Overrides every .gitattributes, so that a tree has the exact bytes and a patch hides nothing. */
 const attributes = '* -text -ident -filter !eol !crlf !working-tree-encoding !diff !export-subst\n'
 
 export function openRepository(dir: string, root: string, env: Env): Repository {
   for (const part of ['objects', 'refs', 'info', 'work']) mkdirSync(join(dir, part), { recursive: true, mode: 0o700 })
-  // The repository is written by hand, because `git init` takes as long as a whole snapshot, and two at once would
-  // compete for its locks.
+  // The repository is written by hand, because `git init` takes as long as a whole snapshot, and two at once would compete for its locks.
   ensureFile(join(dir, 'config'), config)
   ensureFile(join(dir, 'info', 'attributes'), attributes)
   ensureFile(join(dir, 'HEAD'), 'ref: refs/heads/none\n')
@@ -89,14 +88,14 @@ export function openRepository(dir: string, root: string, env: Env): Repository 
       const own = objects === undefined ? [] : [join(dir, 'objects')]
       const other = lent ? lender() : undefined
       const places = defined({ objects, alternates: other === undefined ? own : [...own, other] })
-      // Kept trees are compared also when the folder is gone.
+      // Kept trees can be compared even if the project's folder no longer exists.
       const place = tree === root && !existsSync(root) ? dir : tree
       return runGit(args, { ...options, ...places, cwd: place, env, dir, tree: place, index, person: true, stop })
     },
   }
 }
 
-/** The first tree of a store that began with the person's own index: the contents of its files are still in their repository. */
+/** The first tree of a store that began with the person's own index: the contents of its files are still in the person's repository. */
 type Loan = { tree: string; objects: string }
 
 const loanFile = (dir: string) => join(dir, 'borrowed')
@@ -122,12 +121,12 @@ export class SnapshotsOff extends Error {
   override name = 'Off'
 }
 
-/** There is no room on the disk for a snapshot. Later there may be. */
+/** The disk has no room for a snapshot now, but may have it later. */
 export class NoRoom extends Error {
   override name = 'NoRoom'
 }
 
-/** An error of a snapshot; one that comes from a full disk says so plainly. */
+/** Turns an error that comes from a full disk into one that says so plainly. */
 export function roomError(error: unknown): unknown {
   if (!isDiskFull(error)) return error
   return new NoRoom('the disk has no room for a copy of the project’s files', { cause: error })
@@ -142,12 +141,12 @@ export function checked(ran: Ran, codes: readonly number[] = [0]): Ran {
   throw new Error(ran.err.trim().split('\n').at(-1) || ran.error?.message || 'git was killed')
 }
 
-/** A fresh name in the work folder that no other process uses. */
+/** A new name in the work folder that no other process uses. */
 export function workFile(repository: Repository): string {
   return join(repository.dir, 'work', randomName())
 }
 
-/** Makes sure that a file has this body; writes only if it differs, because every run calls this. */
+/** Makes sure that a file has this body; only writes if it differs, because every run calls this. */
 export function ensureFile(path: string, body: string): void {
   try {
     if (readFileSync(path, 'utf8') === body) return
@@ -157,7 +156,7 @@ export function ensureFile(path: string, body: string): void {
   writeWhole(path, body, join(dirname(path), `.${randomName()}`))
 }
 
-/** Writes a file by way of a draft, which a full disk does not leave behind. Not synced: a power cut may tear the file. */
+/** Writes a file through a draft, which is removed if the disk is full. The file is not synced: a power cut may tear it. */
 export function writeWhole(path: string, body: string, draft: string): void {
   try {
     writeFileSync(draft, body, { mode: 0o600 })
@@ -168,7 +167,7 @@ export function writeWhole(path: string, body: string, draft: string): void {
   }
 }
 
-/** A path below the root as git knows it, one character per byte, because names need not be UTF-8. */
+/** A path below the root in git's form, one character per byte, because names need not be UTF-8. */
 export type RawPath = string
 
 export function splitPaths(out: Buffer): RawPath[] {
@@ -180,7 +179,7 @@ export function onDisk(root: string, path: RawPath): Buffer {
   return Buffer.concat([Buffer.from(`${root}/`), Buffer.from(path, 'latin1')])
 }
 
-/** The path as text, for people and programs to read. */
+/** The path as text, for people and programs. */
 export function readablePath(path: RawPath): string {
   return Buffer.from(path, 'latin1').toString('utf8')
 }
@@ -190,13 +189,13 @@ export function parentOf(path: RawPath): RawPath {
   return path.slice(0, Math.max(path.lastIndexOf('/'), 0))
 }
 
-/** A mark that changes whenever the file does; empty when there is no file. */
+/** A mark that changes whenever the file does; empty if there is no file. */
 export function fileMark(path: string): string {
   const stat = statSync(path, { throwIfNoEntry: false, bigint: true })
   return stat ? `${stat.ino} ${stat.size} ${stat.mtimeNs}` : ''
 }
 
-/** Writes an empty file whose modification time says when something was last done. */
+/** Writes an empty file whose modification time records when something was last done. */
 export function stamp(path: string, now: number): void {
   writeFileSync(path, '', { mode: 0o600 })
   utimesSync(path, now / 1000, now / 1000)

@@ -30,24 +30,26 @@ export type { Diff, FileStat, TurnRecord, SkippedPath, Limits, UndoPlan, UndoSte
 export { lastRedoable, lastUndoable, SnapshotsOff }
 
 /**
- * A tree with the repositories inside the project, of which it holds only the commit, or why none could be taken. `passing` when the
- * cause may be gone at the next try, as on a full disk.
+ * A tree with the repositories inside the project, of which it only has the commit, or the reason why no tree could be taken. `passing`:
+ * the cause may disappear by itself, for example on a full disk.
  */
 export type TakeResult = { tree: string; nested?: readonly string[] } | { off: string; passing?: true }
 
-/** An undo that ran: its own turn, by which it can be undone; the paths it skipped; and where copies of overwritten files are. */
+/**
+ * The result of an undo: its own turn, by which it can be undone; the skipped paths; and the place of the copies of overwritten files.
+ */
 export type UndoResult = { turn: string; left: SkippedPath[]; aside?: { folder: string; files: string[] } }
 
-/** The files of the project in another folder. `forget` drops the index by which its changes are found. */
+/** The files of the project in another folder. `forget` removes the index by which its changes are found. */
 type CopiedFiles = {
-  /** Counts the files as they are now as unchanged: what made the copy ready is not work that is brought back. */
+  /** Makes the present files count as unchanged: the preparation of the copy is not work to join. */
   begin(): Promise<void>
   changed(): Promise<CopyChanges>
   bringBack(wanted?: CopyJoin): Promise<CopyResult>
   forget(): void
 }
 
-/** A model that judges changes is shown no more bytes of a patch than this. */
+/** The most bytes of a patch that are shown to a model which judges changes. */
 const longestPatch = 256 * 1024
 
 /**
@@ -55,35 +57,37 @@ const longestPatch = 256 * 1024
  * no tree can be taken.
  */
 export interface Snapshots {
-  /** Takes a tree of the project's files as they are now; never rejects. */
+  /** Takes a tree of the project's present files; never rejects. */
   take(): Promise<TakeResult>
-  /** Whether the whole project was copied before: the next tree is then taken quickly, because it reads only what changed. */
+  /** Whether the whole project was copied before: the next tree then only reads changes and is fast. */
   readonly copied: boolean
   /** Whether the project is so large that copying it takes long. */
   large(): Promise<boolean>
-  /** Copies a large project before the first turn needs it; a small one is copied quickly enough then. Never rejects. */
+  /** Copies a large project before the first turn needs the copy; a small one is copied quickly enough then. Never rejects. */
   prepare(): Promise<void>
-  /** Ends the work that goes on in the background. Nothing can be taken afterwards. */
+  /** Stops the work in the background. No tree can be taken afterwards. */
   stop(): void
   /** Records a turn; called again with `after` when the turn is over. */
   keep(turn: string, trees: Omit<TurnRecord, 'turn'>): Promise<void>
   /** Lists the recorded turns, oldest first. */
   list(): Promise<TurnRecord[]>
-  /** The patch and file statistics of a turn. `below`: the folder that the patch names in front of each path. */
+  /** Whether an undo or a redo was recorded after the turn with this id began. */
+  undoneSince(turn: string): Promise<boolean>
+  /** The patch and file statistics of a turn. `below`: the folder that the patch adds before each path. */
   diff(turn: string, below?: string): Promise<Diff>
   /** The file statistics of a turn. */
   stat(turn: string): Promise<FileStat[]>
-  /** The files that differ between the tree `before` and the tree `after`, or now. */
+  /** The files that differ between the tree `before` and the tree `after`, or the present state. */
   changed(before: string, after?: string): Promise<string[]>
-  /** The changes since a tree was taken, with a long patch cut, and the tree as it is now. */
+  /** The changes since a tree was taken, with a long patch cut, and the present tree. */
   since(tree: string, below?: string): Promise<Diff & { tree: string }>
   /** Restores the files of a tree without recording a turn; skips files that changed after the tree `seen` was taken. */
   restore(tree: string, seen?: string): Promise<SkippedPath[]>
-  /** Copies the project's files as they are now, without ignored ones, into an empty folder. */
+  /** Copies the project's present files, except ignored ones, into an empty folder. */
   copy(folder: string, signal: AbortSignal): Promise<CopiedFiles>
-  /** Reads the changes of a copy that is gone, by the snapshots that its `CopyChanges` name. */
+  /** Reads the changes of a removed copy, from the snapshots in its `CopyChanges`. */
   copyChanges(base: string, tree: string): Promise<CopyChanges>
-  /** Brings such changes into the project, as `bringBack` of the copy would. */
+  /** Joins such changes into the project, like `join` of the copy. */
   bringIn(changes: Pick<CopyChanges, 'base' | 'tree'>, wanted?: Pick<CopyJoin, 'only' | 'over'>): Promise<CopyResult>
   /** Plans how to undo a turn. */
   planUndo(turn: string): Promise<UndoPlan>
@@ -102,14 +106,14 @@ type SnapshotOptions = {
   env: Env
   limits?: Partial<Limits>
   clock?: Clock
-  /** Whether a folder that is gone counts as empty, so that an undo makes it again. */
+  /** Whether a folder that no longer exists counts as empty, so that an undo creates it again. */
   canBeGone?: boolean
 }
 
-/** The tree without a file, which git knows without having it. */
+/** The tree without files, which git knows even if it is not stored. */
 export const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 
-// A turn takes trees; the rest is loaded by those who look at them, copy them or go back to them.
+// A turn takes trees; the code to read, copy or restore them is loaded on demand.
 const projectCopy = () => import('./project-copy.ts')
 const treeDiff = () => import('./tree-diff.ts')
 const undoPlan = () => import('./undo-plan.ts')
@@ -151,7 +155,7 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
     const { bringBack } = await projectCopy()
     return bringBack(store().repository, { base, copy: tree, now: await now() }, { ...what, aside })
   }
-  /** Leaves out the paths that one of the trees holds, because the project's own rules include them. */
+  /** Leaves out the paths that are in one of the trees because the project's own rules include them. */
   const outside = async (
     paths: readonly string[],
     { before, after = before }: Pick<TurnRecord, 'before' | 'after'>,
@@ -196,12 +200,15 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
       const uncopied = trees.after === undefined ? [] : await outside(changedMarks(secrets, marks), trees)
       const more = trees.after === undefined ? { secrets: marks } : uncopied.length > 0 ? { uncopied } : {}
       store().turns.put({ turn, ...trees, ...more })
-      // The turn is recorded, and a store works without its clean-up.
+      // The turn is recorded already, and a store works without its clean-up.
       if (isCleanupDue(store(), clock.now())) await cleanUp(store(), clock.now()).catch(() => {})
     },
     async list() {
-      // Listing the turns of a project that was never used creates no folder.
+      // Listing the turns of an unused project creates no folder.
       return existsSync(dir) ? store().turns.list() : []
+    },
+    async undoneSince(turn) {
+      return existsSync(dir) && store().turns.undoneSince(turn)
     },
     async diff(turn, below) {
       const { before, after } = find(turn)

@@ -32,7 +32,7 @@ export async function changesBetween(
 
 const plain = ['diff-tree', '-r', '-M', '--no-ext-diff', '--no-textconv', '--no-color']
 
-/** The patch and statistics between two trees. `below`: the folder that the patch names in front of each path, with a slash at its end. */
+/** The patch and statistics between two trees. `below`: the folder that the patch adds before each path, with a slash at its end. */
 export async function diffTrees(repository: Repository, from: string, to: string, below = ''): Promise<Diff> {
   const [stat, patch] = await Promise.all([
     statTrees(repository, from, to),
@@ -43,11 +43,11 @@ export async function diffTrees(repository: Repository, from: string, to: string
 
 const inFolder = (below: string) => (below === '' ? [] : [`--src-prefix=a/${below}`, `--dst-prefix=b/${below}`])
 
-/** Git names renamed files without the prefix. A line of a file's content never begins like these lines. */
+/** Git writes the names of renamed files without the prefix. No line of a file's content can begin like these lines. */
 const withRenamesIn = (below: string, patch: string) =>
   below === '' ? patch : patch.replaceAll(/^(rename (?:from|to) "?)/gm, (line) => line + below)
 
-/** Like `diffTrees`, with a patch that is cut after `most` bytes, for models that need only its gist. */
+/** Like `diffTrees`, but with a patch that is cut after `most` bytes, for models that need only its gist. */
 export async function briefDiff(
   repository: Repository,
   from: string,
@@ -99,13 +99,13 @@ const item = (mode: string, id: string): Item | undefined => (/^0+$/.test(mode) 
 
 type Count = { added: number; removed: number; binary?: true }
 
-/** Reads line counts. Git lists the same files in the same order as in raw form, so paths are skipped here. */
+/** Parses line counts. Git lists the same files in the same order as in raw form, so paths are skipped here. */
 function parseNumstat(text: string): Count[] {
   const fields = text.split('\0')
   const counts: Count[] = []
   for (let i = 0; i + 1 < fields.length; i++) {
     const [added = '', removed = '', path = ''] = fields[i]!.split('\t')
-    // The two names of a renamed file are fields of their own.
+    // The two names of a renamed file are separate fields.
     if (path === '') i += 2
     counts.push(
       added === '-' ? { added: 0, removed: 0, binary: true } : { added: Number(added), removed: Number(removed) },

@@ -45,8 +45,8 @@ import { isMissing } from '../../base/files/files.ts'
 const day = 24 * 3_600_000
 
 /**
- * Takes trees of the project within a time limit, one after another. A damaged index is rebuilt; after a take that was too
- * slow, none is tried for a day.
+ * Takes trees of the project within a time limit, one after another. A damaged index is rebuilt; after a take that was too slow, there is
+ * no further attempt for a day.
  */
 export class TreeTaker {
   #repository: Repository
@@ -66,7 +66,7 @@ export class TreeTaker {
     this.#slow = join(repository.dir, 'too-slow')
   }
 
-  /** Whether a whole tree was ever taken: the next one then reads only what changed. */
+  /** Whether a whole tree was ever taken: the next one then only reads changes. */
   get copied(): boolean {
     return existsSync(lastFile(this.#repository.dir))
   }
@@ -75,7 +75,7 @@ export class TreeTaker {
     return this.#inTurn(() => this.#takeInTime())
   }
 
-  /** Ends the take that runs. What a first take has copied so far is kept, and the next one goes on from there. */
+  /** Stops the running take. The part that a first take has copied is kept, and the next take continues from there. */
   stop(): void {
     this.#stop.abort()
   }
@@ -100,7 +100,7 @@ export class TreeTaker {
     }
   }
 
-  /** Copies borrowed contents into the store, beside everything else. If this process ends before that, the next one does it. */
+  /** Copies borrowed contents into the store in the background. If this process ends before that, the next one does it. */
   #repay(): void {
     const { dir } = this.#repository
     if (this.#repaying || loanOf(dir) === undefined) return
@@ -113,7 +113,7 @@ export class TreeTaker {
       .finally(() => (this.#repaying = false))
   }
 
-  /** Looks at a project in which git found no change, beside everything else, so that the next take need not ask git. */
+  /** Looks at a project without changes in the background, so that the next take need not run git. */
   #look(): void {
     const { dir } = this.#repository
     const index = lastTake(dir, join(dir, 'index'))?.index
@@ -121,7 +121,7 @@ export class TreeTaker {
     this.#looking = true
     const { signal } = this.#stop
     const git: Git = (args, more) => this.#repository.git(args, { signal, ...more })
-    // A look that fails is not kept, and git is asked.
+    // If the look fails, nothing is recorded, and git is run.
     this.#inTurn(() => keepLook(this.#repository, git, { index, now: this.#clock.now() }))
       .catch(() => {})
       .finally(() => (this.#looking = false))
@@ -135,7 +135,7 @@ export class TreeTaker {
       const error = roomError(cause)
       if (error instanceof NoRoom) this.#makeRoom()
       if (error instanceof SnapshotsOff || error instanceof NoRoom || signal.aborted) throw error
-      // A power cut can tear the index, or its objects may be gone: without an index git reads every file again.
+      // A power cut can tear the index, or its objects may be missing: without an index git reads every file again.
       forgetIndex(this.#repository.dir)
       this.#rules = undefined
       return await take().catch((again) => {
@@ -144,7 +144,7 @@ export class TreeTaker {
     }
   }
 
-  /** Frees the room on a full disk that failed takes have used. */
+  /** Frees the space on a full disk that failed takes have used. */
   #makeRoom(): void {
     const { dir } = this.#repository
     clearQuarantines(dir, this.#clock.now(), longestTakeMs)
@@ -164,13 +164,13 @@ export class TreeTaker {
   }
 }
 
-/** A tree, and the repositories inside the project, of which it holds only the commit. */
+/** A tree, and the repositories inside the project, of which it only has the commit. */
 type TakenTree = { tree: string; nested: RawPath[] }
 
-/** `isSame`: git found no change, and nothing but the usual files says what is ignored. */
+/** `isSame`: git found no change, and only the usual files decide what is ignored. */
 type Taken = TakenTree & { isSame?: true }
 
-/** No take lasts longer, in any process. */
+/** The longest time that a take lasts, in any process. */
 const longestTakeMs = 10 * 60_000
 
 function forgetIndex(dir: string): void {
@@ -178,8 +178,8 @@ function forgetIndex(dir: string): void {
 }
 
 /**
- * Writes the project as it is now and returns its tree. Each take works on its own index,
- * so that parallel processes share no lock, and a killed one leaves none behind.
+ * Writes the project's present files and returns their tree. Each take works on its own index, so that parallel processes share no lock,
+ * and a killed one leaves no lock behind.
  */
 async function takeTree(
   repository: Repository,
@@ -201,7 +201,7 @@ async function takeTree(
     const look: Git = (args, more) => repository.git([...options, ...args], { index, signal, ...more })
     const [changed, forced] = await Promise.all([
       changedPaths(look, limits.files),
-      // Every file of the person's index is in the copy of it.
+      // The copy of the person's index contains every file of it.
       last?.userIndex === userIndex || lender !== undefined ? [] : rules.forced(),
     ])
     if (last && changed.length === 0 && forced.length === 0) {
@@ -234,19 +234,19 @@ async function takeTree(
   }
 }
 
-/** Makes an index the one that the next take begins with, while this take goes on with its own. */
+/** Makes an index the one with which the next take begins, while this take continues with its own. */
 function publish(index: string, shared: string): void {
   const link = `${index}.link`
   try {
     linkSync(index, link)
     renameSync(link, shared)
   } catch {
-    // If links are not possible, an interrupted first take begins again.
+    // If links are not possible, an interrupted first take starts from the beginning.
     rmSync(link, { force: true })
   }
 }
 
-/** Writes a folder with an index of its own and returns its tree. Files in the index stay in the tree even if git ignores them now. */
+/** Writes a folder with its own index and returns its tree. Files in the index stay in the tree even if git ignores them now. */
 export async function addedTree(repository: Repository, look: Git, folder: string, limits: Limits): Promise<string> {
   await checkBytes(folder, await changedPaths(look, limits.files), limits.bytes)
   return inQuarantine(repository, async ({ objects }) => {
@@ -257,8 +257,8 @@ export async function addedTree(repository: Repository, look: Git, folder: strin
 }
 
 /**
- * Gives a take its own link to the last index, whose file times make the take fast; returns whether there is one.
- * Git replaces an index and never writes into one, so a second link is as good as a copy.
+ * Gives a take its own link to the last index, whose file times make the take fast; returns whether the last index exists. Git replaces
+ * an index and never writes into one, so a second link is as good as a copy.
  */
 function borrowIndex(shared: string, own: string): boolean {
   try {
@@ -273,12 +273,12 @@ function borrowIndex(shared: string, own: string): boolean {
   return true
 }
 
-/** The result of the last take, so that a take of an unchanged project asks git only once. */
+/** The result of the last take, so that a take of an unchanged project runs git only once. */
 type LastTake = TakenTree & { index: string; userIndex: string }
 
 const lastFile = (dir: string) => join(dir, 'last')
 
-/** Reads the last take; undefined when the index has changed since, or its tree was pruned. */
+/** Reads the last take; undefined if the index has changed since, or its tree was pruned. */
 function lastTake(dir: string, index: string): LastTake | undefined {
   try {
     const last = JSON.parse(readFileSync(lastFile(dir), 'utf8')) as LastTake
@@ -321,7 +321,7 @@ async function checkBytes(root: string, paths: readonly RawPath[], limit: number
 async function weigh(paths: readonly Buffer[], limit: number): Promise<number> {
   let bytes = 0
   for (const [i, path] of paths.entries()) {
-    // Synchronous calls are the fastest way to look at many files; a pause now and then lets other work run.
+    // Synchronous calls are the fastest way to check many files; a pause from time to time lets other work run.
     if (i % 512 === 511) await new Promise((resolve) => setImmediate(resolve))
     bytes += sizeOf(path)
     if (bytes > limit) break
@@ -341,7 +341,7 @@ function amount(bytes: number): string {
   return bytes < 1024 ** 2 ? `${bytes} bytes` : `${Math.round(bytes / 1024 ** 2)} MB`
 }
 
-/** A take that adds more bytes than this requests a clean-up of the store with the next kept turn. */
+/** A take that adds more bytes than this makes a clean-up of the store due with the next kept turn. */
 const muchAtOnce = 64 * 1024 ** 2
 
 function treeOf(ran: Ran): string {

@@ -3,20 +3,20 @@ import { join } from 'node:path'
 import { randomName } from '../../base/id.ts'
 import { writeWhole } from './snapshot-repository.ts'
 
-/** A turn and the trees before and after it. A turn that was cut off ends where the next one began, or now. */
+/** A turn and the trees before and after it. A turn that was cut off ends at the beginning of the next one, or now. */
 export type TurnRecord = {
   turn: string
   before: string
   after?: string
   at: number
   prompt: string
-  /** When the tree `before` was ready, if that was after the turn had begun: only later changes can be undone. */
+  /** When the tree `before` was ready, if that was after the beginning of the turn: only later changes can be undone. */
   from?: number
-  /** The turn was cut off: whatever else changed until its assumed end counts as its change. */
+  /** Set if the turn was cut off: everything that changed until its assumed end counts as its change. */
   cutOff?: true
   /** The turn that this one undid. */
   undoes?: string
-  /** The marks of the files with keys when the turn began, and those files that it changed: no copy of them is kept. */
+  /** The marks of the files with keys when the turn began, and the ones of them that it changed: no copy of them is kept. */
   secrets?: Record<string, string>
   uncopied?: string[]
 }
@@ -36,7 +36,7 @@ export class TurnRecords {
     writeWhole(this.#place(kept.turn), JSON.stringify(kept), join(this.#work, randomName()))
   }
 
-  /** The record of one turn, as it was put last. */
+  /** The record of one turn, as it was last stored. */
   get(turn: string): TurnRecord | undefined {
     return parsed(this.#place(turn))[0]
   }
@@ -57,12 +57,20 @@ export class TurnRecords {
       .map((kept, index, all) => (kept.after === undefined ? cutOff(kept, all[index + 1]) : kept))
   }
 
+  /** Whether an undo or a redo was recorded after the turn with this id began: ids sort by time, so that few records are read. */
+  undoneSince(turn: string): boolean {
+    const after = `${encodeURIComponent(turn)}.json`
+    return readdirSync(this.#folder).some(
+      (name) => name > after && parsed(join(this.#folder, name)).some(({ undoes }) => undoes !== undefined),
+    )
+  }
+
   #place(turn: string): string {
     return join(this.#folder, `${encodeURIComponent(turn)}.json`)
   }
 }
 
-/** The turn to undo when none is named: the newest that changed something, is not an undo, and was not undone. */
+/** The turn to undo if the person names none: the newest that changed something, is not an undo, and was not undone. */
 export function lastUndoable(oldestFirst: readonly TurnRecord[]): TurnRecord | undefined {
   const undone = new Set<string>()
   for (const kept of oldestFirst.toReversed()) {
@@ -74,8 +82,8 @@ export function lastUndoable(oldestFirst: readonly TurnRecord[]): TurnRecord | u
 }
 
 /**
- * The undo to redo when none is named: the newest one that was not undone itself, redos left out. A turn that changed files since then
- * ends the search.
+ * The undo to redo if the person names none: the newest one that was not undone itself, without redos. A turn that changed files since
+ * then ends the search.
  */
 export function lastRedoable(oldestFirst: readonly TurnRecord[]): TurnRecord | undefined {
   const isUndone = ({ turn }: TurnRecord): boolean => oldestFirst.some((one) => one.undoes === turn && !isUndone(one))
@@ -94,7 +102,7 @@ export function lastRedoable(oldestFirst: readonly TurnRecord[]): TurnRecord | u
 const undoMark = 'undo: '
 const redoMark = 'redo: '
 
-/** The prompt that the undo of a turn is listed under: the undo of an undo is a redo, and the undo of that an undo again. */
+/** The prompt under which the undo of a turn is listed: the undo of an undo is a redo, and the undo of a redo is an undo again. */
 export function undoPrompt(turn: TurnRecord): string {
   const [mark, text] = [turn.prompt.slice(0, undoMark.length), turn.prompt.slice(undoMark.length)]
   if (turn.undoes === undefined || (mark !== undoMark && mark !== redoMark)) return undoMark + turn.prompt

@@ -1,20 +1,20 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Files with keys are found in no more folders than this, and not below folders of other people's code. */
+/** The most folders that are searched for files with keys; folders of other people's code are not searched. */
 const mostFolders = 64
 const othersCode = new Set(['node_modules', 'vendor', 'target', 'dist', 'build'])
 
 const isSecret = (name: string) =>
   /^\.env(?:rc|\..+)?$/.test(name) && !/^\.env\.(?:example|sample|template|dist|default)/.test(name)
 
-/** The files of a project that may hold a person's keys, each with a mark that changes whenever the file does. No file is read. */
+/** The files of a project that may contain a person's keys, each with a mark that changes whenever the file does. No file is read. */
 export function secretFileMarks(root: string): Record<string, string> {
   const marks: Record<string, string> = {}
   const folders = ['']
   for (const folder of folders) {
     const entries = entriesIn(join(root, folder))
-    // A repository inside the project has snapshots of its own.
+    // A repository inside the project has its own snapshots.
     if (folder !== '' && entries.some(({ name }) => name === '.git')) continue
     for (const entry of entries) {
       const path = join(folder, entry.name)

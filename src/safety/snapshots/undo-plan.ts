@@ -7,7 +7,7 @@ import { changesBetween } from './tree-diff.ts'
 import { writeObjects } from './git-objects.ts'
 import { defined } from '../../base/defined.ts'
 
-/** One path to restore: `target` is what it should hold (undefined: delete it), `found` what it holds now. */
+/** One path to restore: `target` is its wanted content (undefined: delete it), `found` its present content. */
 export type Move = { path: RawPath; target?: Item; found?: Item; conflict: boolean }
 
 /** A path that was not restored, and why. */
@@ -18,7 +18,7 @@ export type UndoStep = {
   path: string
   /** The old name of a renamed file. */
   to?: string
-  /** The file was changed again after the turn: a copy of it is kept. */
+  /** Set if the file was changed again after the turn: a copy of it is kept. */
   conflict?: true
 }
 
@@ -33,7 +33,7 @@ export type UndoPlan = {
 
 type PlannedUndo = UndoPlan & { moves: Move[] }
 
-/** Compares the trees around a turn with the tree `now`, and plans how to restore what the turn changed. */
+/** Compares the trees around a turn with the tree `now`, and plans how to restore the files that the turn changed. */
 export async function planUndo(repository: Repository, turn: TurnRecord, now: string): Promise<PlannedUndo> {
   const after = turn.after ?? now
   const [back, renamed, since] = await Promise.all([
@@ -65,7 +65,7 @@ export function movesBack(back: readonly Change[], since: readonly Change[]): { 
   const repositories: RawPath[] = []
   const links = back.filter(({ to }) => to?.mode === nested).map(({ path }) => `${path}/`)
   for (const { path, from, to } of back) {
-    // Files of a repository that lost its .git came with no turn: they are not deleted.
+    // Files of a repository that lost its .git were not made by a turn: they are not deleted.
     if (links.some((link) => path.startsWith(link))) continue
     const again = later.get(path)
     const found = again ? again.to : from
@@ -76,7 +76,7 @@ export function movesBack(back: readonly Change[], since: readonly Change[]): { 
   return { moves, nested: repositories }
 }
 
-/** Turns moves into the steps a person reads: a renamed file is one step, not a deletion and a restore. */
+/** Turns moves into steps for a person: a renamed file is one step, not a deletion and a restore. */
 function stepsOf(moves: readonly Move[], renamed: readonly Change[]): UndoStep[] {
   const open = new Map(moves.map((move) => [move.path, move]))
   const renames = renamed.flatMap(({ path, was }): UndoStep[] => {
@@ -100,8 +100,8 @@ function same(a: Item | undefined, b: Item | undefined): boolean {
 }
 
 /**
- * Finds files to delete that only look new: a turn that changes a .gitignore uncovers files that were there,
- * ignored, before it. They are checked against the .gitignore files as they were before the turn.
+ * Finds files to delete that only look new: if a turn changes a .gitignore, ignored files that existed before it become visible. They are
+ * checked against the .gitignore files from before the turn.
  */
 async function wereIgnored(repository: Repository, before: string, moves: readonly Move[]): Promise<Set<RawPath>> {
   const going = moves.filter(({ target }) => !target).map(({ path }) => path)
@@ -115,7 +115,7 @@ async function wereIgnored(repository: Repository, before: string, moves: readon
       repository,
       rules.map(({ path, id }) => ({ id, place: onDisk(tree, path) })),
     )
-    // "./" in front keeps git from reading a name that begins with a colon as a pattern.
+    // With "./" in front, git does not treat a name that begins with a colon as a pattern.
     const input = Buffer.from(going.map((path) => `./${path}\0`).join(''), 'latin1')
     const ran = await repository.git(['check-ignore', '--no-index', '-z', '--stdin'], { tree, input })
     return new Set(splitPaths(checked(ran, [0, 1]).out).map((path) => path.slice(2)))

@@ -13,9 +13,8 @@ import { isWithin, realOrSame } from '../../base/files/real-path.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
 
 /**
- * How far a folder is trusted. `files` would be used once trusted, or are those that `changed`; `changes` says how; `mark` is
- * the hash of all files now. A folder without steering files is trusted, but a person has not `agreed` to it: then no program
- * that lies in it is started.
+ * How far a folder is trusted. `files` would be used once trusted, or are those that `changed`; `changes` says how; `mark` is the hash of
+ * all present files. A folder without steering files is trusted, but a person has not `agreed` to it: no program in it is started then.
  */
 export type FolderTrust = {
   agreed: boolean
@@ -23,32 +22,34 @@ export type FolderTrust = {
   files: string[]
   changes: readonly FileChange[]
   mark: string
-  /** Links among the files that lead out of the project: their content is not pinned. */
+  /** Links among the files that lead out of the project, whose content is not part of the trust. */
   out: string[]
-  /** Why the folder cannot be trusted at all: not all of its files could be read. */
+  /** Why the folder cannot be trusted at all: some of its files could not be read. */
   excess?: string
 }
 
-/** How a file differs from the one that was trusted; `before` is a copy of that one, if there is one. */
+/** How a file differs from the trusted version; `before` is a copy of that version, if there is one. */
 export type FileChange = { path: string; how: 'new' | 'changed' | 'removed'; before?: Ref }
 
-/** A file as it was trusted. `copy` shows later what changed; long and binary files have none. */
+/** A file in its trusted version. `copy` later shows what changed; long and binary files have no copy. */
 type TrustedFile = SteeringFile & { copy?: Ref }
 
-/** `answers`: the person did not say yes to the folder, and only answered questions of a CLI there, which keeps them in these files. */
+/**
+ * `answers`: the person did not trust the folder, but only answered questions of a CLI there, which stores the answers in these files.
+ */
 type TrustRecords = Record<string, { at: number; files: TrustedFile[]; answers?: true }>
 
 const longestCopy = 64 * 1024
 const mostCopies = 200
 
-/** The folders that a person trusts, pinned by the content of their files that can run code or steer agents. */
+/** The folders that a person trusts, each with the content of its files that can run code or steer agents. */
 export class TrustBook {
   #doc
   #copies: Blobs
   #clock: Clock
   #own: string | undefined
 
-  /** `own` is termaite's home, which may lie in the folder: its files are the person's own. */
+  /** `own` is termaite's home, which may be in the folder: its files are the person's own. */
   constructor(store: Store, { clock = realClock, own }: { clock?: Clock; own?: string } = {}) {
     this.#doc = store.doc<TrustRecords>('trust', {}, asKept)
     this.#copies = store.blobs('trust')
@@ -62,7 +63,7 @@ export class TrustBook {
     const project = this.#own === undefined ? undefined : await projectOf(root, this.#own)
     const before = ({ folder, files }: Folder): readonly TrustedFile[] | undefined => {
       const there = project === undefined ? undefined : kept[join(project, relative(folders[0]!.folder, folder))]?.files
-      // A worktree's files come from its project: those with the same content were trusted there.
+      // A worktree's files come from its project: files with the same content were trusted there.
       return kept[folder]?.files ?? there?.filter(({ path }) => files.some((file) => file.path === path))
     }
     const places = [...folders.map(({ folder }) => folder), ...(project === undefined ? [] : [project])]
@@ -73,12 +74,12 @@ export class TrustBook {
     )
   }
 
-  /** Whether the person has said yes to a folder, whatever became of its files since. */
+  /** Whether the person has agreed to a folder, whatever changed in its files since. */
   async knows(folder: string): Promise<boolean> {
     return isAgreed((await this.#doc.read())[realOrSame(folder)])
   }
 
-  /** Trusts the files that a person has seen, by their mark. If a file changed since, nothing is trusted. */
+  /** Trusts the files that a person has seen, identified by their mark. If a file changed since, nothing is trusted. */
   async trust(root: string, mark: string, cwd = root): Promise<FolderTrust> {
     const folders = await foldersOf(root, cwd, this.#own)
     const at = this.#clock.now()
@@ -86,7 +87,7 @@ export class TrustBook {
     if (isWhole && markOf(folders.flatMap(({ files }) => files)) === mark) {
       const real = folders[0]!.folder
       const seen: TrustRecords = {}
-      // If nothing steers agents, the folder itself is kept, so that a person can still agree to its programs.
+      // If nothing steers agents, the folder itself is recorded, so that a person can still agree to its programs.
       const isEmpty = folders.every(({ files }) => files.length === 0)
       for (const { folder, files } of folders)
         if (files.length > 0 || (isEmpty && folder === real))
@@ -97,8 +98,8 @@ export class TrustBook {
   }
 
   /**
-   * Keeps the person's answers that a CLI has written into files of its own, which `isNew` names: they were not there when it started.
-   * A folder with any other steering file is left as it is, and so is a file that git knows, which came with the project.
+   * Trusts the person's answers that a CLI has written into its own files, which `isNew` selects: they did not exist when the CLI
+   * started. A folder with any other steering file stays as it is, and so does a file that git tracks, which came with the project.
    */
   async keepAnswers(root: string, cwd: string, isNew: (path: string) => boolean): Promise<void> {
     const folders = await foldersOf(root, cwd, this.#own)
@@ -122,7 +123,7 @@ export class TrustBook {
     return kept.map(([folder, { at, files }]) => ({ folder, at, files: files.map(({ path }) => path) }))
   }
 
-  /** Shows what changed in the trusted files, for no more of them than a person reads. */
+  /** Shows the changes in the trusted files, but only for as many as a person would read. */
   async diffs(root: string, { changes }: Pick<FolderTrust, 'changes'>): Promise<Shown[]> {
     const shown: Shown[] = []
     for (const { path, how, before } of changes.slice(0, mostCopies)) {
@@ -134,7 +135,7 @@ export class TrustBook {
     return shown
   }
 
-  /** Takes back the trust in a folder and in everything below it; returns the folders that were trusted. */
+  /** Removes the trust in a folder and in everything below it; returns the folders that were trusted. */
   async forget(root: string): Promise<string[]> {
     const real = await realpath(root).catch(() => root)
     let gone: string[] = []
@@ -156,7 +157,7 @@ export class TrustBook {
   }
 }
 
-/** The text of a short file of the project; undefined for any other, and for one that a link leads out to. */
+/** The text of a short file of the project; undefined for any other, and for one to which a link leads out of the project. */
 async function shortFileText(root: string, path: string): Promise<string | undefined> {
   try {
     const real = await realpath(join(root, path))
@@ -173,7 +174,7 @@ const isAgreed = (kept: TrustRecords[string] | undefined) => kept !== undefined 
 
 type Folder = SteeringFiles & { folder: string }
 
-/** The project and every folder down to where an agent works; each is trusted by its own files. */
+/** The project and every folder down to an agent's working folder; each is trusted separately, by its own files. */
 async function foldersOf(root: string, cwd: string, own?: string): Promise<Folder[]> {
   const [real, at] = await Promise.all([root, cwd].map((path) => realpath(path)))
   const way = isWithin(real!, at!) ? relative(real!, at!).split(sep).filter(Boolean) : []
@@ -183,7 +184,7 @@ async function foldersOf(root: string, cwd: string, own?: string): Promise<Folde
   )
 }
 
-/** The question for the person; `shown` describes the files, and `diffs` what changed in them. */
+/** The question for the person; `shown` describes the files, and `diffs` their changes. */
 export function trustQuestion(
   root: string,
   { state, files }: Omit<FolderTrust, 'agreed' | 'out'>,
@@ -208,7 +209,7 @@ export function trustQuestion(
   }
 }
 
-/** The question about a folder without steering files: projects below it, and programs that lie in it, wait for the answer. */
+/** The question about a folder without steering files; the answer affects projects below it, and programs in it. */
 function programQuestion(root: string): Question {
   return {
     about: 'trust',
@@ -239,7 +240,7 @@ function standing(
   return { state: 'changed', files: changes.map(({ path }) => path), changes, all }
 }
 
-/** If one folder is not trusted, none of them is used, and the person is asked whether to trust that one's files. */
+/** If one folder is not trusted, none is used, and the person is asked whether to trust the files of that folder. */
 function joinFolders(folders: readonly Standing[], agreed: boolean): FolderTrust {
   const all = folders.flatMap((folder) => folder.all)
   const open = folders.filter(({ state }) => state !== 'trusted')
@@ -262,8 +263,8 @@ export const excessWords = (root: string, excess: string) =>
   `${root} cannot be trusted, because not all of its files that can run programs and steer agents can be checked: ${excess}. Move what is not needed out of folders such as .claude, .agents and .skills.`
 
 /**
- * The files that were added, changed or removed, sorted by their paths. Rules that a CLI adds to a file of its own after a person's
- * answer are not a change, unless git knows the file: then they may have come with the project.
+ * The files that were added, changed or removed, sorted by path. Rules that a CLI adds to its own file after a person's answer do not
+ * count as a change, unless git tracks the file: then they may have come with the project.
  */
 function difference(before: readonly TrustedFile[], now: readonly SteeringFile[], root: string): FileChange[] {
   const known = new Map(before.map((file) => [file.path, file]))

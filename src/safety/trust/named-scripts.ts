@@ -3,10 +3,10 @@ import { basename, isAbsolute, join, normalize } from 'node:path'
 import { isWithin } from '../../base/files/real-path.ts'
 import { definitionFolders } from '../../core/profile/definition-folders.ts'
 
-/** A file or a part of a file that a trusted command runs, by its path in the project; `part` is hashed instead of the whole. */
+/** A file or a part of a file that a trusted command runs, by its path in the project; `part` is hashed instead of the whole file. */
 type NamedScript = { path: string; part?: string }
 
-/** Folders of steering files that hold data and packages, and no settings. */
+/** Folders among the steering files that contain data and packages, and no settings. */
 const dataFolders = [...definitionFolders.skills, 'node_modules']
 
 /** Settings whose commands may run once the folder is trusted: hooks, MCP servers, and a crew's set-up command. */
@@ -14,10 +14,10 @@ const isSettings = (path: string) =>
   /\.(?:jsonc?|ya?ml|toml)$/.test(path) && !dataFolders.some((folder) => `/${path}`.includes(`/${folder}/`))
 
 /**
- * The scripts that commands in steering files name: their content is what would run. These are files of the project that are
- * named in a command, its arguments or its environment, what an interpreter would start in a named folder, and the scripts of
- * `package.json` and make. A path counts from the project and from the folder `below` it that the files lie in. What these
- * scripts load themselves is not followed.
+ * The scripts that commands in steering files name: their content is what would run. These are files of the project that appear in a
+ * command, its arguments or its environment, the files that an interpreter would start in a named folder, and the scripts of
+ * `package.json` and make. A path is relative to the project and to the folder `below` in it that contains the files. Files that these
+ * scripts load are not followed.
  */
 export async function namedScripts(root: string, files: readonly string[], below = ''): Promise<NamedScript[]> {
   const found = new Map<string, NamedScript>()
@@ -28,10 +28,10 @@ export async function namedScripts(root: string, files: readonly string[], below
   return [...found.values()]
 }
 
-/** A command as it is written, in any of its forms: one line for a shell, or a program with arguments. */
+/** A command in any of its forms: one line for a shell, or a program with arguments. */
 type WrittenCommand = { words: string[]; folders: string[] }
 
-/** The names under which settings hold commands: `bash` in hooks of Copilot CLI, `notify` in Codex, the last two in Aider. */
+/** The names under which settings have commands: `bash` in hooks of Copilot CLI, `notify` in Codex, the last two in Aider. */
 const keys = new Set(['command', 'args', 'env', 'environment', 'setup', 'bash', 'notify', 'lint-cmd', 'test-cmd'])
 
 /** Every command in a settings file, at any depth. */
@@ -51,12 +51,12 @@ function textsIn(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }
 
-/** Splits at blanks, at the shell's own characters, and around variables: the default of a variable may be a path too. */
+/** Splits at blanks, at the shell's special characters, and around variables, because a variable's default may also be a path. */
 function wordsOf(text: string): string[] {
   return text.split(/[\s"'`;|&()<>=,]+|\$\{\w+:-|\$\{\w+\}\/?|\$\w+\/?|\}/).filter((word) => word !== '')
 }
 
-/** Programs that run what they find in a folder, and what they look for there. */
+/** Programs that run a file from a folder, and the file names that they look for. */
 const interpreters = /^(?:node|nodejs|bun|deno|tsx|ts-node|python[\d.]*|uv|go|ruby|php)$/
 const entries = ['index.js', 'index.cjs', 'index.mjs', 'index.ts', '__main__.py', 'main.py', 'main.go', 'index.php']
 
@@ -109,7 +109,7 @@ async function packageScripts(folder: string, words: readonly string[], root: st
     ([name, script]) => typeof script === 'string' && words.some((word) => isScript(name, word)),
   )
   const inside = await Promise.all(
-    // The words of a script name the scripts that it calls; a package runner among them is not followed further.
+    // The text of a script names the scripts that it calls; a package runner inside it is not followed further.
     named.map(([, script]) =>
       scriptsOf(
         { words: wordsOf(String(script)).filter((word) => !packageRunners.test(word)), folders: [folder] },
@@ -143,9 +143,7 @@ async function kindOf(path: string): Promise<'file' | 'folder' | undefined> {
 
 const longest = 1024 * 1024
 
-/**
- * The value in a JSON or YAML file; undefined if the file has no such value or cannot be read: then nothing in it runs either.
- */
+/** The value in a JSON or YAML file; undefined if the file has no such value or cannot be read, because nothing in it runs then. */
 async function valueIn(path: string, root: string): Promise<unknown> {
   try {
     const real = await realpath(path)

@@ -12,7 +12,7 @@ import { namedScripts } from './named-scripts.ts'
 import { gitFolders } from '../../base/files/git.ts'
 import { cliSettings } from '../settings-names.ts'
 
-/** Files and whole folders of a project that can run code or steer an agent, and what is in them. */
+/** Files and whole folders of a project that can run code or steer an agent, and their content. */
 export const steering: Readonly<Record<string, string>> = {
   '.mcp.json': 'MCP servers',
   'termaite.mcp.yaml': 'MCP servers',
@@ -38,23 +38,23 @@ function folders(paths: readonly string[], holds: string): Record<string, string
   return Object.fromEntries(paths.map((path) => [path, holds]))
 }
 
-/** The most that a person can be asked to trust: all of it is read whenever the trust is checked. */
+/** The most content that a person can be asked to trust, because all of it is read whenever the trust is checked. */
 type SteeringLimits = { files: number; folders: number; bytes: number }
 
 const steeringLimits: SteeringLimits = { files: 5_000, folders: 20_000, bytes: 256_000_000 }
 
 /**
- * A file that can run code or steer an agent, with the hash of its content. `rest` is the hash without the answers that a CLI
- * keeps in it, and empty if the file has nothing else; other files have no such hash.
+ * A file that can run code or steer an agent, with the hash of its content. `rest` is the hash without the answers that a CLI stores in
+ * it, and empty if the file contains nothing else; other files have no such hash.
  */
 export type SteeringFile = { path: string; hash: string; rest?: string }
 
-/** Steering files; `excess` says why there are others that were not read, so that these alone can not be trusted. */
+/** Steering files; `excess` says why some were not read, so that the folder cannot be trusted. */
 export type SteeringFiles = { files: SteeringFile[]; excess?: string }
 
 /**
- * All steering files of a folder of the project, sorted by their path in it; in a folder below the project its skills count, and what
- * CLIs read there.
+ * All steering files of a folder of the project, sorted by their path in it; in a folder below the project, only its skills and the files
+ * that CLIs read there count.
  */
 export async function steeringFiles(
   root: string,
@@ -75,10 +75,10 @@ export async function steeringFiles(
 
 const outward = 'out '
 
-/** Whether a file is a link that leads out of the project or nowhere: its target is pinned, and no content is. */
+/** Whether a file is a link that leads out of the project or nowhere: only its target is recorded, not a content. */
 export const leadsOut = ({ hash }: SteeringFile) => hash.startsWith(outward)
 
-/** One hash over all files, so that a person trusts exactly what they saw. */
+/** One hash for all files, so that a person trusts exactly the content that they saw. */
 export function markOf(files: readonly SteeringFile[]): string {
   return sha256().update(JSON.stringify(files)).digest('hex')
 }
@@ -107,7 +107,8 @@ class SteeringSearch {
     const there = await lstat(full).catch(() => undefined)
     if (!there || (alone && (there.isDirectory() || this.has(path)))) return
     const real = await realpath(full).catch(() => undefined)
-    // Termaite's own home may lie in the project. A link that leads there came with the project, and commands write to parts of it.
+    // Termaite's own home may be in the project. But a link that leads there came with the project, and commands write to parts of that
+    // home.
     const isOwn = this.#own !== undefined && isWithin(this.#own, full) && !isWithin(worktreesIn(this.#own), full)
     if (real === full && isOwn) return
     // Termaite opens no file outside the project, so only the target of the link counts.
@@ -119,13 +120,13 @@ class SteeringSearch {
 
   async #take(path: string, real: string, there: Stats): Promise<void> {
     if (there.isFile()) return this.#addFile(path, real)
-    // A link may lead to a folder that contains it.
+    // A link may lead to a folder that contains the link.
     if (!there.isDirectory() || this.#entered.has(real)) return
     this.#entered.add(real)
     if (this.#entered.size > this.#limits.folders) this.excess = `they lie in more than ${this.#limits.folders} folders`
     const bytes = await readdir(real, { encoding: 'buffer' }).catch(() => [])
     const names = bytes.map((name) => name.toString())
-    // A file behind such a name could not be opened here, and a CLI that keeps names as bytes could use it.
+    // A file with such a name could not be opened here, but a CLI that stores names as bytes could use it.
     if (names.some((name, at) => !Buffer.from(name).equals(bytes[at]!)))
       this.excess = `a name in ${path} is not valid UTF-8`
     for (const name of names.sort()) await this.gather(`${path}/${name}`)
@@ -154,15 +155,15 @@ class SteeringSearch {
 }
 
 /**
- * The hash of a file's whole content, whatever its size and its times say: both can be the same for another content. Undefined for a file
- * of more than `most` bytes. A file that cannot be read, or is no longer a plain file, has a hash of that fact.
+ * The hash of a file's whole content, whatever its size and its times are: both can be the same for another content. Undefined for a file
+ * of more than `most` bytes. For a file that cannot be read, or is no longer a plain file, the hash stands for that fact.
  */
 async function hashFile(real: string, most: number): Promise<{ hash: string; bytes: number } | undefined> {
   const hash = sha256()
   let bytes = 0
   let file: FileHandle | undefined
   try {
-    // The file is opened without waiting, because it may have become a pipe that nobody writes to.
+    // The file is opened without waiting, because it may have become a pipe without a writer.
     file = await open(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
     const there = await file.stat()
     if (!there.isFile()) return { hash: sha256().update('unread').digest('hex'), bytes }
@@ -184,12 +185,12 @@ async function hashFile(real: string, most: number): Promise<{ hash: string; byt
   }
 }
 
-/** Files to which a CLI adds what a person said "do not ask again" to. */
+/** Files to which a CLI adds a person's "do not ask again" answers. */
 const answered = /(?:^|\/)(?:\.claude\/settings\.local|\.qwen\/settings(?:\.local)?)\.json$/
 
 /**
- * Whether a settings file holds rules of the kind that a person's answers add to it, and the hash of everything else in it, which is
- * empty if there is nothing else. Undefined for a file that cannot be read in this way.
+ * Whether a settings file contains rules of the kind that a person's answers add to it, and the hash of everything else in it, which is
+ * empty if there is nothing else. Undefined for a file that cannot be parsed in this way.
  */
 async function answersIn(real: string): Promise<{ answers: boolean; rest: string } | undefined> {
   try {
@@ -208,7 +209,7 @@ const blockSize = 1024 * 1024
 /** The worktrees in termaite's home: their files came with a project and are not the person's own. */
 const worktreesIn = (own: string) => join(own, 'worktrees')
 
-/** The project that one of our worktrees was made from; undefined for any other folder. */
+/** The project from which one of our worktrees was made; undefined for any other folder. */
 export async function projectOf(root: string, own: string): Promise<string | undefined> {
   const [at, home] = await Promise.all([root, own].map((path) => realpath(path).catch(() => path)))
   if (!isWithin(worktreesIn(home!), at!)) return undefined

@@ -3,12 +3,15 @@ import { access, readFile } from 'node:fs/promises'
 import { collect } from '../../base/process/collect.ts'
 
 /**
- * A trial that takes longer has failed. A busy machine needs many seconds for the namespaces of the first wall, and a
- * process that then takes the wall for missing runs everything without one until it ends.
+ * A trial that takes longer counts as failed. A busy machine needs many seconds for the namespaces of the first wall, and a process that
+ * then considers the wall missing runs everything without one until the process ends.
  */
 const trialMs = 30_000
 
-/** Runs a command behind the widest wall, because containers often have the program and forbid what it needs. Returns why it failed. */
+/**
+ * Runs a command behind the widest wall, because containers often have the program but forbid the system calls that it needs. Returns why
+ * it failed.
+ */
 export async function failedTrial(argv: Argv, host: WallHost, input?: Uint8Array): Promise<string | undefined> {
   const [program, ...args] = argv
   const signal = AbortSignal.timeout(trialMs)
@@ -24,7 +27,7 @@ export const notInstalled =
 
 const lastLine = (text: string) => text.trim().split('\n').at(-1) || `it did not start within ${trialMs / 1000} s`
 
-/** The facts that a system tells about itself. */
+/** Information that a system provides about itself. */
 type System = {
   /** A setting of the kernel; undefined if the kernel does not have it. */
   setting(name: string): Promise<string | undefined>
@@ -44,10 +47,10 @@ const thisSystem: System = {
     ),
 }
 
-/** Messages of bubblewrap if the system forbids namespaces; AppArmor lets them be made and forbids their use. */
+/** Messages of bubblewrap if the system forbids namespaces; AppArmor allows their creation but forbids their use. */
 const forbidden = /new namespace|uid map|mount proc|RTM_NEWADDR|clone|unshare/i
 
-/** Returns the sentence that says what forbids namespaces here and how to allow them; none if that is not known. */
+/** Returns a sentence that says what forbids namespaces here and how to allow them; empty if that is not known. */
 export async function remedyFor(failure: string, system: System): Promise<string[]> {
   if (forbidden.test(failure)) for (const { applies, words } of remedies) if (await applies(system)) return [words]
   return []

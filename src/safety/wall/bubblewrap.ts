@@ -3,8 +3,8 @@ import type { Argv, WallPlan } from './limits.ts'
 import type { Mount } from './mounts.ts'
 
 /**
- * The bubblewrap command line. The command has no capabilities, cannot gain any, and sees no process, message queue or
- * terminal of the host. The root is built from nothing: only the mounts are there, and nothing beside them can be written.
+ * The bubblewrap command line. The command has no capabilities, cannot gain any, and sees no process, message queue or terminal of the
+ * host. The root is built from nothing: only the mounts exist, and nothing else can be written.
  */
 export function bubblewrap(command: Argv, plan: WallPlan, programs: BubblewrapPrograms): Argv {
   const { network, terminal, asRoot, scratch } = plan
@@ -23,14 +23,14 @@ export function bubblewrap(command: Argv, plan: WallPlan, programs: BubblewrapPr
     ...['--proc', '/proc'],
     ...(asRoot ? kernelSettings().flatMap((path) => ['--ro-bind-try', path, path]) : []),
     ...mounts.flatMap(mountFlags),
-    // Writing outside the places meant for it fails, because the files would vanish with the command.
+    // Writing outside the writable places fails, because the files would be lost when the command exits.
     ...mounts.flatMap(({ path, as }) => (as === 'empty' ? ['--remount-ro', path] : [])),
     ...['--remount-ro', '/'],
     '--unshare-user',
     ...userFlags(asRoot, covers.length > 0),
     ...['--cap-drop', 'ALL'],
-    // The control groups stay those of the host: seen from a namespace of their own, the files that tell Java how large the machine
-    // is would lie at paths that do not exist.
+    // The control groups stay those of the host: in a separate namespace, the files that tell Java how large the machine is would have
+    // paths that do not exist.
     ...['--unshare-pid', '--unshare-ipc', '--unshare-uts'],
     ...(network || shared ? [] : ['--unshare-net']),
     ...(terminal ? [] : ['--new-session']),
@@ -41,7 +41,10 @@ export function bubblewrap(command: Argv, plan: WallPlan, programs: BubblewrapPr
   ]
 }
 
-/** The program that builds the wall, by its absolute path, and the file with the filter of system calls: without one it is read from the standard input. */
+/**
+ * The program that builds the wall, by its absolute path, and the file with the filter of system calls; without that file, the filter is
+ * read from the standard input.
+ */
 type BubblewrapPrograms = { bwrap: string; filter?: string; unshare?: string }
 
 /** bubblewrap runs the command as a user other than root, because the kernel then gives a started program no capabilities. */
@@ -51,9 +54,9 @@ function userFlags(asRoot: boolean, asCoverer: boolean): string[] {
 }
 
 /**
- * The words that cover sockets in a namespace around that of the wall. A socket may vanish at any moment, or lie in a folder where nobody
- * else gets in: bubblewrap would fail there, and here only its cover does. The cover has all flags that bubblewrap would give it, because
- * bubblewrap fails if a mount vanishes before it gets them.
+ * The words that cover sockets in a namespace around that of the wall. A socket may disappear at any moment, or be in a folder that
+ * nobody else can enter: bubblewrap would fail there, while here only the cover fails. The cover has all flags that bubblewrap would set,
+ * because bubblewrap fails if a mount disappears before it sets them.
  */
 function coverCommand(unshare: string, paths: readonly string[]): string[] {
   const cover = 'mount -n --bind -o ro,nosuid,nodev /dev/null "$1" 2>/dev/null'
@@ -64,8 +67,8 @@ function coverCommand(unshare: string, paths: readonly string[]): string[] {
 const withFilter = 'if [ -n "$0" ]; then exec "$@" 9<"$0"; else exec "$@" 9<&0; fi'
 
 /**
- * Closes every file that was left open by accident before bubblewrap starts: through an open folder of the host a command
- * could reach past all mounts. Only bash closes descriptors with two digits. Then opens the filter for bubblewrap.
+ * Closes every file that was left open by accident before bubblewrap starts: through an open folder of the host a command could get past
+ * all mounts. Only bash closes descriptors with two digits. Then opens the filter for bubblewrap.
  */
 const prelude = [
   // The folder by its real path: a link on the way to it may be missing behind the wall.
@@ -84,11 +87,11 @@ const prelude = [
 ].join('\n')
 
 /**
- * Everything in /proc that can be written and belongs to no process: settings of the kernel, which root can write without any
- * capability, also in a user namespace.
+ * Every writable file in /proc that belongs to no process: settings of the kernel, which root can write without any capability, even in a
+ * user namespace.
  */
 function kernelSettings(): string[] {
-  // Names only: with the types of all entries, Node would look at processes that have exited meanwhile, and throw.
+  // Reads only the names: if Node also read the types of all entries, it would look up processes that have exited meanwhile, and throw.
   const names = readdirSync('/proc').filter((name) => !/^\d+$/.test(name))
   return names.map((name) => `/proc/${name}`).filter(isWritable)
 }

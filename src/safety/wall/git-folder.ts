@@ -14,8 +14,8 @@ import { nestedRepositories } from './nested-repositories.ts'
 type GitMount = { path: string; write: boolean }
 
 /**
- * How a wall holds the git folders of a project. `pins` are folders around held programs, none of which may be renamed. `settle`
- * removes what a command may not leave there, and names it.
+ * How a wall protects the git folders of a project. `pins` are folders around protected programs, none of which may be renamed. `settle`
+ * removes anything that a command must not leave there, and reports it.
  */
 type GitFolder = {
   mounts: readonly GitMount[]
@@ -24,15 +24,15 @@ type GitFolder = {
 }
 
 /**
- * The limits of a wall that decide about git. `env` is for git, which is asked what its settings are; `found` is a search of a
- * project that can be written, begun at `since`.
+ * The limits of a wall that concern git. `env` is for running git to read its settings; `found` is a search of a writable project, begun
+ * at `since`.
  */
 type GitLimits = { root: string; git: 'read' | 'write'; env: Env; found?: SearchResult; since: number }
 
 /**
- * Finds the mounts that belong on top of the project's own mount. Every git folder is a mount: read-only, or writable with
- * its settings, hooks and pointers to other folders read-only. Files of the project that git's settings name as programs,
- * hooks or further settings are read-only too.
+ * Finds the mounts that belong on top of the project's own mount. Every git folder is a mount: read-only, or writable with its settings,
+ * hooks and pointers to other folders read-only. Files of the project that git's settings use as programs, hooks or further settings are
+ * read-only too.
  */
 export async function gitFolder({ root, git, env, found, since }: GitLimits): Promise<GitFolder> {
   const folders = foldersAt(root)
@@ -48,12 +48,12 @@ export async function gitFolder({ root, git, env, found, since }: GitLimits): Pr
     gitPrograms({ root: tree, own: folder, project: root, folders: places, env })
   const asked = await Promise.all([
     ...(own === undefined ? [] : [programsOf(root, own.path)]),
-    // If git cannot read the settings of a repository in the project, it cannot run anything that they name either.
+    // If git cannot read the settings of a repository in the project, it cannot run anything from them either.
     ...nested.trees().map(({ tree, folder }) => programsOf(tree, folder).catch(() => ({ kept: [], missing: [] }))),
   ])
   const programs = { kept: asked.flatMap(({ kept }) => kept), missing: asked.flatMap(({ missing }) => missing) }
   const all = [...guards, ...inside]
-  /** The innermost of the git folders around a file that git's settings name; undefined for one among the project's own files. */
+  /** The innermost git folder around a file that git's settings name; undefined for one among the project's own files. */
   const around = (path: string) =>
     places.filter((place) => isWithin(place, path)).sort((a, b) => b.length - a.length)[0]
   const isHeld = (path: string) => {
@@ -103,16 +103,16 @@ function foldersAt(root: string): GitPlace[] {
 type Guard = { mounts: GitMount[]; settle(): string[] }
 
 /**
- * Names that decide which programs git runs and where it looks. Missing ones are made, empty, because only a name that exists can be made
+ * Names that decide which programs git runs and where it looks. Missing ones are created empty, because only an existing name can be made
  * read-only.
  */
 const heldFolders = ['hooks', 'modules', 'worktrees']
 const heldFiles = ['config', 'config.worktree', 'info/attributes', 'objects/info/alternates']
 
-/** Names that cannot be made empty: they are held if they exist, else removed after the command. */
+/** Names that cannot be created empty: they are made read-only if they exist, otherwise removed after the command. */
 const swept = ['commondir', 'gitdir', 'remotes', 'branches']
 
-/** Folders that must not be renamed, because something in them is held. */
+/** Folders that must not be renamed, because they contain something read-only. */
 const pinned = ['info', 'objects', 'objects/info']
 
 function guard({ path, linked = false, bare = false }: GitPlace, write: boolean): Guard {
@@ -144,7 +144,7 @@ function guard({ path, linked = false, bare = false }: GitPlace, write: boolean)
   }
 }
 
-/** Makes what is missing; a git folder that cannot be written needs none of it. */
+/** Creates what is missing; a git folder that cannot be written needs none of it. */
 function prepare(folder: string): void {
   try {
     for (const name of [...heldFolders, ...pinned]) mkdirSync(join(folder, name), { recursive: true })
@@ -155,7 +155,7 @@ function prepare(folder: string): void {
   }
 }
 
-/** The folders around a path, up to a folder around them all. */
+/** The folders around a path, up to a common outer folder. */
 export function foldersAround(path: string, root: string): string[] {
   const folder = dirname(path)
   return folder === root || !isWithin(root, folder) ? [] : [...foldersAround(folder, root), folder]

@@ -6,7 +6,10 @@ import { isThere, lookAt } from '../../base/files/files.ts'
 import { pointer } from '../../base/files/git.ts'
 import { isWithin, realIfThere } from '../../base/files/real-path.ts'
 
-/** A git folder. One of a worktree (`linked`) has no objects and no settings of its own; a `bare` one lies among the project's files. */
+/**
+ * A git folder. A `linked` one belongs to a worktree and has no objects and settings of its own; a `bare` one is among the project's
+ * files.
+ */
 export type GitPlace = { path: string; linked?: boolean; bare?: boolean }
 
 /** The git folders of submodules. Their names may have slashes, and they may have submodules themselves. */
@@ -30,8 +33,8 @@ export function pointedFolder(file: string): string | undefined {
 }
 
 /**
- * Removes a path if it is there, and if its folder is really below `root`: a link could have been put in its way. A command may
- * have closed the folders for everybody; they are opened first.
+ * Removes a path if it exists and if its folder is really below `root`, because a link could have been put on the way. A command may have
+ * made the folders inaccessible; they are opened first.
  */
 export function remove(root: string, path: string): boolean {
   if (!isThere(path)) return false
@@ -54,7 +57,7 @@ function open(folder: string): void {
   try {
     chmodSync(folder, (there.mode & 0o777) | 0o700)
   } catch {
-    // The folder was replaced meanwhile. The caller's own access to it fails then, and reports the reason.
+    // The folder was replaced in the meantime. The caller's own access to it then fails, and reports the reason.
     return
   }
 }
@@ -65,7 +68,7 @@ function openAll(path: string): void {
   for (const entry of entriesIn(path)) if (entry.isDirectory()) openAll(join(path, entry.name))
 }
 
-/** The entries of a folder; one that cannot be listed is opened first, if that is wished. Undefined if it stays closed. */
+/** The entries of a folder; one that cannot be listed is made listable first, if `mayOpen`. Undefined if it stays closed. */
 export function openedEntries(folder: string, mayOpen = true): Dirent[] | undefined {
   try {
     return readdirSync(folder, { withFileTypes: true })
@@ -78,8 +81,8 @@ export function openedEntries(folder: string, mayOpen = true): Dirent[] | undefi
 }
 
 /**
- * The links of a git folder, except in its own folders `without` and among its objects, which git never writes in place. Git would
- * write through the others to wherever they lead: a log, a message, a ref. Branches may have any name, also `hooks/x` or `ab/x`.
+ * The links in a git folder, except in its own folders `without` and among its objects, which git never writes in place. Git would write
+ * through other links to any target: a log, a message, a ref. Branches may have any name, even `hooks/x` or `ab/x`.
  */
 export function linksIn(folder: string, without: readonly string[], mayOpen = false, way = ''): Map<string, string> {
   const found = new Map<string, string>()
@@ -94,10 +97,10 @@ export function linksIn(folder: string, without: readonly string[], mayOpen = fa
 
 const plans = ['rebase-merge/git-rebase-todo', 'rebase-merge/git-rebase-todo.backup', 'rebase-merge/done']
 
-/** The plan of a rebase that was stopped. */
+/** The plan of a stopped rebase. */
 export const planOf = (folder: string) => new Map(plans.map((name) => [name, fileText(join(folder, name))]))
 
-/** Takes commands out of the plan of a rebase: the person's `git rebase --continue` would run them outside. */
+/** Removes commands from the plan of a rebase: the person's `git rebase --continue` would run them outside. */
 export function withoutPrograms(folder: string, before: ReadonlyMap<string, string>): string[] {
   return plans.slice(0, 2).flatMap((name) => {
     const path = join(folder, name)

@@ -5,12 +5,15 @@ import { runGit } from '../../base/git/run-git.ts'
 import { isWithin } from '../../base/files/real-path.ts'
 
 /**
- * A repository with its files and its git folder, and the project that it is or lies in. `folders` are all git folders of the
- * project, with `own` among them; they may lie outside of it.
+ * A repository with its files and its git folder, and the project that it is or is in. `folders` are all git folders of the project,
+ * including `own`; they may be outside of it.
  */
 type Asked = { root: string; own: string; project: string; folders: readonly string[]; env: Env }
 
-/** Files and folders of the project and of its git folders that decide what git runs: existing ones, and ones that would count if they were made. */
+/**
+ * Files and folders of the project and of its git folders that decide which programs git runs: existing ones, and ones that would count
+ * if they were created.
+ */
 type GitPrograms = { kept: string[]; missing: string[] }
 
 type Setting = { origin: string; key: string; value: string }
@@ -24,7 +27,10 @@ export async function gitPrograms(asked: Asked): Promise<GitPrograms> {
   return { kept: inProject.filter(there), missing: inProject.filter((path) => !there(path)) }
 }
 
-/** The files that a repository's settings named when the settings last changed, kept because asking git takes longer than everything else here. */
+/**
+ * The files that a repository's settings named when the settings last changed, remembered because asking git takes longer than everything
+ * else here.
+ */
 const remembered = new Map<string, { files: string[]; mark: string; named: string[] }>()
 
 async function namedPaths(asked: Asked): Promise<string[]> {
@@ -42,7 +48,7 @@ async function namedPaths(asked: Asked): Promise<string[]> {
       ]),
     ),
   ]
-  // A settings file that does not exist yet would count once it is made.
+  // A settings file that does not exist yet would count once it is created.
   const config = join(env.XDG_CONFIG_HOME || join(env.HOME ?? '/', '.config'), 'git/config')
   const files = [...named, join(own, 'config'), join(own, 'config.worktree'), join(own, 'commondir'), config]
   files.push(join(env.HOME ?? '/', '.gitconfig'), '/etc/gitconfig')
@@ -63,12 +69,12 @@ function pathsIn({ key, value }: Setting, from: string, root: string, places: re
   return isPlainSetting(key) ? [] : wordsOf(value, root, places)
 }
 
-/** Asks git for all of its settings and where they come from. Git only reads files for that. */
+/** Asks git for all of its settings and their files. Git only reads files for that. */
 async function settingsOf({ own, env }: Asked): Promise<Setting[]> {
   const signal = AbortSignal.timeout(patienceMs)
   const args = ['config', '-z', '--list', '--show-origin']
   const { code, out, error } = await runGit(args, { cwd: '/', env, dir: own, person: true, signal })
-  // Without git nobody runs what its settings name.
+  // Without git, nothing from its settings is run.
   if (error?.code === 'ENOENT') return []
   if (code !== 0) throw new Error("git's settings for this project cannot be read: try git config --list")
   const fields = out.toString().split('\0').slice(0, -1)
@@ -76,11 +82,11 @@ async function settingsOf({ own, env }: Asked): Promise<Setting[]> {
     const [key = '', ...value] = i % 2 === 0 ? fields[i + 1]!.split('\n') : []
     return i % 2 === 0 ? [{ origin, key, value: value.join('\n') }] : []
   })
-  // Settings that are in no file come from the command line with which termaite starts git.
+  // Settings that come from no file are from the command line with which termaite starts git.
   return settings.filter(({ origin }) => origin.startsWith('file:'))
 }
 
-/** A settings file can be a pipe that nobody writes to. */
+/** A settings file can be a pipe without a writer, so the wait is limited. */
 const patienceMs = 5_000
 
 /** The folder of hooks; husky's hooks in `.husky/_` run those in the folder above. */
@@ -94,7 +100,7 @@ function wordsOf(value: string, root: string, places: readonly string[]): string
   return paths.filter((path) => isOurs(path) && lstatSync(path, { throwIfNoEntry: false })?.isFile() === true)
 }
 
-/** Settings that name no program, no further settings and no place that git would read settings from. */
+/** Settings that name no program, no further settings and no place from which git would read settings. */
 const plainSettings = [
   /^(?:user|author|committer)\.(?:name|email|useconfigonly|signingkey)$/,
   /^core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf|checkstat|trustctime|sparsecheckout|sparsecheckoutcone|sharedrepository|quotepath|longpaths|compression|bigfilethreshold|untrackedcache|protecthfs|protectntfs|abbrev|whitespace|commentchar)$/,

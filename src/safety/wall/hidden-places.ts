@@ -6,7 +6,7 @@ import { isAbsolute, join } from 'node:path'
 import { realIfThere } from '../../base/files/real-path.ts'
 import { secretFolders, secretHomeFiles } from '../secret-files.ts'
 
-/** The temporary folder: it holds other programs' files and sockets, so a command gets one of its own. */
+/** The temporary folder contains other programs' files and sockets, so a command gets its own. */
 export const temporary = '/tmp'
 
 /** Files with keys below the home. The last two let a program draw on the person's screen. */
@@ -39,7 +39,7 @@ type HiddenPlaces = {
   env: Env
 }
 
-/** The places of keys, which nobody behind a wall sees, even if the folder around them is shown. */
+/** The places of keys, which no program behind a wall sees, even if the folder around them is shown. */
 export function hiddenPlaces({ home, own, further, env }: HiddenPlaces): Mount[] {
   const places = [
     ...(env.XDG_RUNTIME_DIR && isAbsolute(env.XDG_RUNTIME_DIR) ? [env.XDG_RUNTIME_DIR] : []),
@@ -54,12 +54,9 @@ export function hiddenPlaces({ home, own, further, env }: HiddenPlaces): Mount[]
 
 const empty = (path: string): Mount => ({ path, as: 'empty' })
 
-/**
- * A link is followed: a mount on it would not hide its target. A path that does not exist cannot be hidden and need not
- * be.
- */
+/** A link is followed, because a mount on it would not hide its target. A path that does not exist cannot be hidden and need not be. */
 function hidingMounts(place: string): Mount[] {
-  // Most of the places are missing, and these calls are made before each command: not waiting is several times faster.
+  // Most of the places are missing, and these calls are made before each command: synchronous calls are several times faster.
   const path = isThere(place) ? realIfThere(place) : undefined
   if (path === undefined || path === '/') return []
   const there = statSync(path, { throwIfNoEntry: false })
@@ -76,9 +73,9 @@ function isThere(path: string): boolean {
 }
 
 /**
- * Sockets of the host in places that are seen, to which this user may connect: those that the kernel lists for this network namespace, and those that
- * were mounted from another one, as containers get the socket of their engine. What a command behind the wall opened without a
- * network is in neither list.
+ * Sockets of the host in visible places to which this user may connect: those that the kernel lists for this network namespace, and those
+ * that were mounted from another one, as containers get the socket of their engine. Sockets that a command behind the wall opened without
+ * a network are in neither list.
  */
 export async function hostSockets(isSeen: (path: string) => boolean): Promise<string[]> {
   const [table, mounts] = await Promise.all(
@@ -90,7 +87,7 @@ export async function hostSockets(isSeen: (path: string) => boolean): Promise<st
   return found.filter((path) => path !== undefined && isSeen(path)) as string[]
 }
 
-/** The real path of a socket that this user could connect to without being root; undefined for anything else. */
+/** The real path of a socket to which this user could connect without being root; undefined for anything else. */
 async function openSocket(path: string): Promise<string | undefined> {
   const real = await realpath(path).catch(() => undefined)
   const there = real === undefined ? undefined : await lstat(real).catch(() => undefined)

@@ -1,29 +1,29 @@
 import { dirname } from 'node:path'
 
 /**
- * How one place looks from behind a wall: readable, writable, an empty folder (`empty`), a file without content (`blank`), a folder
- * that only holds other mounts (`folder`), a folder for files that may be lost (`temporary`), or a link. Paths are real paths.
- * If mounts lie inside each other, the innermost one decides.
+ * The appearance of one place behind a wall: readable, writable, an empty folder (`empty`), a file without content (`blank`), a folder
+ * that only contains other mounts (`folder`), a folder for files that may be lost (`temporary`), or a link. Paths are real paths. If
+ * mounts are nested, the innermost one decides.
  */
 export type Mount = {
   path: string
   as: 'read' | 'write' | 'empty' | 'blank' | 'folder' | 'temporary' | 'link'
-  /** The folder of the host that is shown at the path; the path itself if missing. For a link: where it leads. */
+  /** The folder of the host that is shown at the path; the path itself if missing. For a link, its target. */
   from?: string
   /** Whether the place shows nothing of the host, so that nothing below it has to be hidden. */
   private?: boolean
 }
 
 /**
- * Orders mounts so that each one comes after the folder around it. Of several mounts at one path, the last one counts. Nothing
- * is hidden where nothing is shown, nothing is shown twice, and no link is made where the host's own is seen. `bare`: whether nothing of the host is
- * seen outside all mounts.
+ * Orders mounts so that each one comes after the folder around it. Of several mounts at one path, the last one counts. Places that are
+ * not visible anyway are not hidden, nothing is shown twice, and no link is created where the host's own is visible. `bare`: whether
+ * nothing of the host is visible outside all mounts.
  */
 export function layerMounts(mounts: readonly Mount[], { bare }: { bare: boolean }): Mount[] {
   const byPath = new Map(mounts.map((mount) => [mount.path, mount]))
   const depth = ({ path }: Mount) => (path === '/' ? 0 : path.split('/').length)
   const sorted = [...byPath.values()].sort((a, b) => depth(a) - depth(b) || (a.path < b.path ? -1 : 1))
-  // Only mounts that stay count for those inside them.
+  // Only mounts that are kept affect those inside them.
   const kept = new Map<string, Mount>()
   for (const mount of sorted) {
     const outer = mount.path === '/' ? undefined : around(mount.path, kept)
@@ -34,26 +34,26 @@ export function layerMounts(mounts: readonly Mount[], { bare }: { bare: boolean 
   return [...kept.values()]
 }
 
-/** Whether a mount changes anything: the wall may show a place of the host already, or let it be read already. */
+/** Whether a mount changes anything: the wall may already show the place, or make it readable. */
 function isNeeded({ as, from }: Mount, isSeen: boolean, isRead: boolean): boolean {
   if (as === 'empty' || as === 'blank') return isSeen
   if (as === 'link' || as === 'folder') return !isSeen
   return as !== 'read' || from !== undefined || !isRead
 }
 
-/** Whether a place of the host is seen through the innermost mount at or around it. */
+/** Whether a place of the host is visible through the innermost mount at or around it. */
 export function isSeenIn(mounts: readonly Mount[], path: string): boolean {
   const mount = around(path, new Map(mounts.map((one) => [one.path, one])), path)
   return mount !== undefined && isShown(mount)
 }
 
-/** Whether a place exists behind the wall, with what the host has there or with something of the command's own. */
+/** Whether a place exists behind the wall, with the host's content or with the command's own. */
 export function isThereIn(mounts: readonly Mount[], path: string): boolean {
   const mount = around(path, new Map(mounts.map((one) => [one.path, one])), path)
   return mount?.as === 'read' || mount?.as === 'write' || mount?.as === 'temporary'
 }
 
-/** Whether a place can be written behind the wall, as the host's own. */
+/** Whether the host's own place can be written behind the wall. */
 export const isWrittenIn = (mounts: readonly Mount[], path: string): boolean =>
   around(path, new Map(mounts.map((one) => [one.path, one])), path)?.as === 'write'
 

@@ -18,15 +18,15 @@ import { clockErrorMs, isProject } from './project-search.ts'
 type NestedRepositories = {
   /** The git folders that exist. */
   known(): GitPlace[]
-  /** The folders with files of a repository each, and their git folders. */
+  /** The folders that contain the files of a repository, each with its git folder. */
   trees(): { tree: string; folder: string }[]
   /** The files `.git`, which point to git folders. */
   pointers(): string[]
-  /** Takes programs away from repositories that a command made, by a search after it; returns a sentence for each. */
+  /** Removes programs from repositories that a command created, using a search after the command; returns a sentence for each. */
   settle(now: SearchResult): Promise<string[]>
 }
 
-/** At most this many repositories are mounted. Further ones are only checked for changes afterwards. */
+/** The most repositories that are mounted. Further ones are only checked for changes afterwards. */
 const mostMounted = 40
 
 /** Projects for which the person has already seen the note that they are too large to be searched. */
@@ -40,14 +40,14 @@ export function nestedRepositories(
 ): NestedRepositories {
   if (!isProject(root, env.HOME ?? ''))
     return { known: () => [], trees: () => [], pointers: () => [], settle: async () => [] }
-  // The project's own git folder is held by itself.
+  // The project's own git folder is protected separately.
   const inner = before.filter(({ path }) => path !== join(root, '.git'))
-  // A link cannot be mounted on itself, and the project's own folder is mounted already.
+  // A link cannot be mounted on itself, and the project's own folder is already mounted.
   const mounted = inner.filter(({ kind, path }) => kind !== 'link' && path !== root).slice(0, mostMounted)
   const known = new Set(before.map(({ id }) => id))
   const own = ownFolders(root)
   const places = placesOf(root, mounted, own)
-  // The wall itself prepares the folders that it holds, and keeps them as they are.
+  // The wall itself prepares the folders that it protects, and keeps them unchanged.
   const fixed = [...own, ...places.map(({ path }) => path)]
   const marks = new Map(inner.filter((one) => !mounted.includes(one)).map((one) => [one.id, markOf(one, fixed)]))
   const held = [...own, ...before.flatMap(foldersOf)]
@@ -73,7 +73,7 @@ export function nestedRepositories(
   }
 }
 
-/** The git folders of the project's own repository, which the wall holds by themselves. */
+/** The git folders of the project's own repository, which the wall protects separately. */
 function ownFolders(root: string): string[] {
   const folders = gitFolders(root)
   return folders ? [folders.own, folders.common].flatMap((path) => realIfThere(path) ?? []) : []
@@ -89,7 +89,7 @@ function foldersOf({ path, kind }: FoundRepository): string[] {
   }
 }
 
-/** The git folders that repositories of the project use, wherever in the project these lie. */
+/** The git folders that repositories of the project use, wherever they are in the project. */
 function placesOf(root: string, repositories: readonly FoundRepository[], own: readonly string[]): GitPlace[] {
   const places = new Map<string, GitPlace>()
   for (const { path, kind } of repositories)
@@ -102,7 +102,7 @@ function placesOf(root: string, repositories: readonly FoundRepository[], own: r
   return [...places.values()]
 }
 
-/** Files whose change changes which programs git runs, in the folders of a repository. */
+/** Files in the folders of a repository whose change affects which programs git runs. */
 function decisive(found: FoundRepository): string[] {
   const names = ['HEAD', 'config', 'hooks', ...pointers]
   return [...new Set(foldersOf(found))].flatMap((folder) => [
@@ -119,7 +119,7 @@ function markOf(found: FoundRepository, fixed: readonly string[]): string {
   return JSON.stringify([...own, ...files].map((file) => [file, lookAt(file)?.ctimeMs]))
 }
 
-/** Whether a repository, or what decides about its programs, was made, moved or changed after a moment. */
+/** Whether a repository, or a file that decides about its programs, was created, moved or changed after a moment. */
 function changedAfter(found: FoundRepository, since: number): boolean {
   const times = [found.path, ...foldersOf(found), ...decisive(found)].map((file) => lookAt(file)?.ctimeMs ?? 0)
   return times.some((time) => time >= since - clockErrorMs)
@@ -138,7 +138,7 @@ function unsearchedWords(root: string, { whole }: SearchResult, wasWhole: boolea
   return told
 }
 
-/** Tames a repository; if that fails, the sentence says so, and the others are still tamed. */
+/** Makes a repository harmless; if that fails, the sentence says so, and the other repositories are still handled. */
 async function tameRepository(
   root: string,
   found: FoundRepository,
@@ -156,8 +156,8 @@ async function tameRepository(
 }
 
 /**
- * Leaves a repository with plain settings alone; takes settings, hooks and pointers away that could run a program. `held` are
- * the git folders from before the command; undefined for a repository that existed before and was only changed.
+ * Leaves a repository with plain settings alone; removes settings, hooks and pointers that could run a program. `held` are the git
+ * folders from before the command; undefined for a repository that existed before and was only changed.
  */
 async function tame(
   root: string,
@@ -171,7 +171,7 @@ async function tame(
   if (kind === 'bare') {
     const isPlain = isBareFolder(path) && !isThere(join(path, 'commondir')) && path !== root
     if (isPlain || !held) return tameFolder(root, path, env, gitWrites)
-    // Without its HEAD the folder is not a repository, and files of the project that lie there stay as they are.
+    // Without its HEAD the folder is not a repository, and files of the project in it stay as they are.
     const head = join(path, 'HEAD')
     return remove(root, head)
       ? [
@@ -181,14 +181,14 @@ async function tame(
   }
   const folder = pointedFolder(path)
   const isInside = folder !== undefined && isWithin(root, folder)
-  // The folder of another repository is the person's own: it keeps its hooks and settings, but it is not used from elsewhere.
+  // The folder of another repository is the person's own: it keeps its hooks and settings, but must not be used from elsewhere.
   const isOther = isInside && (!isBareFolder(folder) || held?.some((one) => isWithin(one, folder)) === true)
   if (isInside && !isOther) return tameFolder(root, folder, env)
   const where = isOther ? 'a folder that is not its own' : 'a folder outside the project'
   return remove(root, path) ? [`The command made ${name}, which leads git to ${where}; it was removed.`] : []
 }
 
-/** Folders of a bare repository in which git writes to files in place. Others may be folders of the project. */
+/** Folders of a bare repository in which git writes to files in place. Other folders may belong to the project. */
 const gitWrites = /^(?:refs|logs|info|rebase-merge|rebase-apply|sequencer)(?:\/|$)|^[^/]*$/
 
 const pointers = [

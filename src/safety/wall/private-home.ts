@@ -7,9 +7,9 @@ import { makeFolder, replaceFile } from '../../base/files/files.ts'
 import { isPlainObject } from '../../base/plain-object.ts'
 import { isWithin } from '../../base/files/real-path.ts'
 
-/** The parts of a private home, kept in its folder so that a later process can bring the state back as well. */
+/** The parts of a private home, stored in its folder so that a later process can also copy the state back. */
 type HomeRecord = {
-  /** Whose processes use the home: the mark that each of them carries in its environment. */
+  /** The mark in the environment of each process that uses the home. */
   mark: string
   sessions: string[]
   returned: { path: string; inside: string; keys?: readonly string[] }[]
@@ -17,13 +17,13 @@ type HomeRecord = {
 
 type PrivateHome = {
   binds: WallBind[]
-  /** Brings the state back and removes the home; resolves with one sentence for each thing that was removed. */
+  /** Copies the state back and removes the home; resolves with a sentence for each removed item. */
   settle(): Promise<string[]>
 }
 
 type HomeWishes = {
   home: string
-  /** The project: if it is the home itself or holds it, the limits of the project hold there. */
+  /** The project: if it is the home itself or contains it, the limits of the project apply there. */
   root: string
   mark: string
   files: CliFiles | undefined
@@ -32,16 +32,16 @@ type HomeWishes = {
 /** A larger file is not copied, because it is not a settings file: a walled program can read it but not write it. */
 const largestCopy = 8 << 20
 
-/** A folder with more in it holds programs or a history: it can be read inside, and not written. */
+/** A folder with more files contains programs or a history: it can be read inside, but not written. */
 const mostCopies = 200
 
-/** Databases cannot be copied while another process writes them: inside the wall the CLI begins new ones. */
+/** Databases cannot be copied while another process writes them: inside the wall the CLI creates new ones. */
 const database = /\.(?:db|sqlite\d?)(?:-(?:wal|shm|journal))?$/
 
 /**
- * Makes the home that a CLI sees behind a wall. The home is empty but for the CLI's own folders; a command without a profile, whose
- * folders nobody knows, can read the whole home. Both are private: whatever is written there vanishes after the run. Only the CLI's
- * sessions are the real ones, and only the files that its profile names are copied back.
+ * Makes the home that a CLI sees behind a wall. The home is empty except for the CLI's own folders; a command without a profile, whose
+ * folders are unknown, can read the whole home. Both are private: files written there are lost after the run. Only the CLI's sessions are
+ * the real ones, and only the files that its profile names are copied back.
  */
 export async function makePrivateHome(folder: string, { home, root, mark, files }: HomeWishes): Promise<PrivateHome> {
   makeFolder(folder)
@@ -73,7 +73,7 @@ export async function makePrivateHome(folder: string, { home, root, mark, files 
     }),
   )
   const record: HomeRecord = { mark, sessions, returned: returned.flat() }
-  // The copies as they were show later what the run has changed.
+  // The original copies later show what the run has changed.
   await mkdir(join(folder, 'before'), { mode: 0o700 })
   await Promise.all(
     record.returned.map(async ({ path, inside }, at) => {
@@ -93,7 +93,7 @@ const recordName = 'home.json'
 
 const real = (path: string) => realpath(path).catch(() => path)
 
-/** The folders of a home in which any program may begin files of its own; in an empty home they need not be private each. */
+/** The folders of a home in which any program may create files; in an empty home they need not be made private one by one. */
 async function homeFolders(home: string, whole: boolean): Promise<string[]> {
   const usual = ['.', ...(whole ? ['.cache', '.config', '.local', '.local/share', '.local/state'] : [])].map((name) =>
     join(home, name),
@@ -109,7 +109,10 @@ async function madeFolder(path: string): Promise<string> {
   return real(path)
 }
 
-/** Shows what is in a folder. Files of the CLI's own folders are copied: a program that replaces one renames another over it. */
+/**
+ * Shows the content of a folder. Files of the CLI's own folders are copied, because a program replaces such a file by renaming another
+ * one.
+ */
 async function fill(inside: string, place: string, copies: boolean, others: Set<string>): Promise<WallBind[]> {
   const binds: WallBind[] = []
   for (const entry of await readdir(place, { withFileTypes: true }).catch(() => [])) {
@@ -129,7 +132,7 @@ async function fill(inside: string, place: string, copies: boolean, others: Set<
   return binds
 }
 
-/** Whether a folder can be copied in a moment. */
+/** Whether a folder can be copied quickly. */
 async function isSmall(folder: string): Promise<boolean> {
   const found: string[] = []
   const look = async (path: string): Promise<boolean> => {
@@ -145,14 +148,14 @@ async function isSmall(folder: string): Promise<boolean> {
   return sizes.reduce((sum, size) => sum + size, 0) <= largestCopy
 }
 
-/** Shows a place among the sessions so that no change of it lasts: read-only, or as an empty private folder if it is missing. */
+/** Shows a place among the sessions so that no change in it lasts: read-only, or as an empty private folder if it is missing. */
 async function withheld(inside: string, path: string): Promise<WallBind> {
   if ((await lstat(path).catch(() => undefined))?.isDirectory()) return { from: path, to: path, write: false }
   await mkdir(inside, { mode: 0o700 })
   return { from: inside, to: path, write: true }
 }
 
-/** Reads a plain file that is not too large; a link is not followed, because the CLI behind the wall may have made it. */
+/** Reads a plain file that is not too large; a link is not followed, because the CLI behind the wall may have created it. */
 async function contentOf(path: string): Promise<Buffer | undefined> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => undefined)
   if (!file) return undefined
@@ -164,7 +167,7 @@ async function contentOf(path: string): Promise<Buffer | undefined> {
   }
 }
 
-/** Brings back the state of a home whose processes have all exited, and removes the home. */
+/** Copies back the state of a home whose processes have all exited, and removes the home. */
 async function settleHome(folder: string): Promise<string[]> {
   const record = await recordIn(folder)
   const said: string[] = []
@@ -194,11 +197,11 @@ async function bringBack({ path, inside, keys }: HomeRecord['returned'][number],
     const changed = withKeys(now, before, after, keys)
     if (changed !== undefined) replaceFile(target, changed)
   }
-  // Another process that wrote the file meanwhile has the newer one.
+  // If another process has written the file in the meantime, its version is newer.
   else if (now === undefined ? before === undefined : before?.equals(now)) replaceFile(target, after)
 }
 
-/** The JSON object of a file, with those of the keys that the run has changed; undefined if there is nothing to change. */
+/** The JSON object in a file, with the changed values of those keys; undefined if nothing needs to be changed. */
 function withKeys(now: Buffer | undefined, before: Buffer | undefined, after: Buffer, keys: readonly string[]) {
   const [current, was, is] = [objectIn(now), objectIn(before), objectIn(after)]
   if (!is || (now && !current)) return undefined
@@ -217,7 +220,7 @@ function objectIn(text: Buffer | undefined): Record<string, unknown> | undefined
   }
 }
 
-/** Removes links that appeared among the sessions: a later run outside the wall would write through them. */
+/** Removes new links among the sessions: a later run outside the wall would write through them. */
 async function removeLinks(place: string, since: number): Promise<string[]> {
   const said: string[] = []
   for (const entry of await readdir(place, { withFileTypes: true }).catch(() => [])) {
@@ -239,10 +242,10 @@ async function madeAt(folder: string): Promise<number> {
   return (await lstat(join(folder, recordName)).catch(() => undefined))?.mtimeMs ?? Infinity
 }
 
-/** A home that is younger may belong to a program that is just being started. */
+/** A younger home may belong to a program that is just being started. */
 const freshMs = 60_000
 
-/** Settles the homes that ended processes left beside a new one. `inUse` tells whether a process still carries a home's mark. */
+/** Settles the homes that exited processes left next to a new one. `inUse` says whether a process still has a home's mark. */
 export async function settleLeftHomes(
   folder: string,
   fresh: string,

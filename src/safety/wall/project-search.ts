@@ -9,12 +9,12 @@ import type { Zone } from '../settings-names.ts'
 import { openedEntries } from './git-places.ts'
 import { namedKind } from '../settings-names.ts'
 
-/** A repository: a folder `.git`, a folder that is one itself (`bare`), a file `.git` or a link of that name. */
+/** A repository: a folder `.git`, a folder that is itself one (`bare`), a file `.git` or a link of that name. */
 export type FoundRepository = { path: string; kind: 'folder' | 'bare' | 'pointer' | 'link'; id: string }
 
 /**
- * A setting, how it counts, and whether it lies in a folder that a builder owns. `bytes` is its name if that is not text: the path then
- * has the name as it is written in sentences, and leads nowhere.
+ * A setting, how it counts, and whether it is in a folder that belongs to a builder. `bytes` is its name if that is not text: the path
+ * then has the name in the form for sentences, and leads nowhere.
  */
 export type FoundSetting = { path: string; kind: 'held' | 'asked'; inBuilt: boolean; bytes?: Buffer }
 
@@ -22,20 +22,20 @@ export type SearchResult = {
   repositories: FoundRepository[]
   /** Files and folders from which programs could start by themselves; of a folder that needs a yes, every file in it. */
   settings: FoundSetting[]
-  /** Whether all folders were searched: those that are older than a command, and those that it made or changed. */
+  /** Whether all folders were searched: those that are older than a command, and those that it created or changed. */
   whole: { old: boolean; changed: boolean }
 }
 
-/** The most folders that are searched: of those that a command made or changed, and of all others. */
+/** The most folders that are searched: of those that a command created or changed, and of all others. */
 export type SearchLimits = { old: number; changed: number }
 
 /**
- * Folders that a command made are searched up to a number that takes a command longer to make than to search. The limit on
- * all others keeps the start of a command in a huge project short.
+ * The limit for folders that a command created is so high that creating them takes longer than searching them. The limit for all others
+ * keeps the start of a command in a huge project short.
  */
 const searchLimits: SearchLimits = { old: 100_000, changed: 1_000_000 }
 
-/** A folder as it was read; `ctimeMs` is not a number if it may have changed since. */
+/** A folder that was read; `ctimeMs` is not a number if it may have changed since. */
 type Reading = Pick<Waiting, 'ctimeMs' | 'inBare' | 'zone'> & {
   below: { name: string; zone: Zone }[]
   found: FoundRepository[]
@@ -43,23 +43,23 @@ type Reading = Pick<Waiting, 'ctimeMs' | 'inBare' | 'zone'> & {
 }
 
 /**
- * A folder that waits to be read. Below a folder that is a repository itself only what git accepts as it is counts, because the
- * folders of logs and refs have a HEAD too; the same holds for the project's own folder.
+ * A folder that is to be read. Inside a folder that is itself a repository, only folders count that git would accept as repositories,
+ * because the folders of logs and refs also have a HEAD; the same applies to the project's own folder.
  */
 type Waiting = { path: string; ctimeMs: number; inBare: boolean; zone: Zone }
 
-/** A folder that changed so shortly before it was read may have changed afterwards without another time. */
+/** A folder that changed so shortly before it was read may change again without a new time. */
 const clockStepMs = 20
 
 /** Clocks of file systems are coarse, and those of other machines differ. */
 export const clockErrorMs = 2_000
 
-/** How many folders are read before other work of this process gets its turn. */
+/** How many folders are read before other work of this process can run. */
 const atOnce = 1_000
 
 /**
- * Searches a project for repositories and settings. Links are not followed, and a folder `.git` is not looked into. Folders that did not change
- * since the last search are not read again.
+ * Searches a project for repositories and settings. Links are not followed, and a folder `.git` is not searched. Folders that did not
+ * change since the last search are not read again.
  */
 export class ProjectSearch {
   #root: string
@@ -67,7 +67,7 @@ export class ProjectSearch {
   #home: string | undefined
   #readings = new Map<string, Reading>()
 
-  /** `home` is the person's: the shell and the desktop start programs from its hidden files, so all of these are held. */
+  /** `home` is the person's home: the shell and the desktop start programs from its hidden files, so all of these count as `held`. */
   constructor(root: string, { limits = searchLimits, home }: { limits?: SearchLimits; home?: string } = {}) {
     this.#root = root
     this.#limits = limits
@@ -75,8 +75,8 @@ export class ProjectSearch {
   }
 
   /**
-   * Looks through the project. Folders that a command made or changed after `since` come first, however many others there are;
-   * one of these that cannot be listed is made readable.
+   * Searches the project. Folders that a command created or changed after `since` come first, however many others there are; if one of
+   * these cannot be listed, it is made listable.
    */
   async look(since = Infinity): Promise<SearchResult> {
     const from = since - clockErrorMs
@@ -114,7 +114,7 @@ export class ProjectSearch {
     const began = Date.now()
     const entries = openedEntries(path, mayOpen)
     const found = (entries ?? []).filter(isGitName).map((entry) => repositoryAt(join(path, entry.name)))
-    // Without the right to list a folder, git still finds what it knows the name of.
+    // Even without the right to list a folder, git finds an entry whose name it knows.
     if (!entries && lookAt(join(path, '.git'))) found.push(repositoryAt(join(path, '.git')))
     const hasHead = !entries || entries.some(({ name }) => name.toLowerCase() === 'head')
     if (hasHead && (inBare || path === this.#root ? isBareFolder(path) : isGitFolder(path)))
@@ -136,12 +136,12 @@ export class ProjectSearch {
   }
 }
 
-/** The sign that stands for bytes that are not text. */
+/** The character that replaces bytes that are not text. */
 const unreadable = '\ufffd'
 
 /**
- * The entries of a folder whose names are not text, so that no path leads to them: folders, in which nothing can be looked for, and files
- * that would count as settings.
+ * The entries of a folder whose names are not text, so that no path leads to them: folders, which cannot be searched, and files that
+ * would count as settings.
  */
 function textless(folder: string, zone: Zone): FoundSetting[] {
   if (zone === 'held') return []
@@ -161,13 +161,13 @@ const writtenOut = (bytes: Buffer) =>
     .toString('latin1')
     .replaceAll(/[^\x20-\x7e]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`)
 
-/** The searches of this process, by project: each one remembers which folders it does not have to read again. */
+/** The searches of this process, by project: each one remembers which folders need not be read again. */
 const searches = new Map<string, ProjectSearch>()
 
-/** A home or a temporary folder holds repositories that other programs make at the same time. */
+/** A home or a temporary folder contains repositories that other programs create at the same time. */
 export const isProject = (root: string, home: string) => !isWithin(root, home) && root !== '/tmp' && root !== '/'
 
-/** The search of a folder; one that is not a project is large, and not all of it is looked through. */
+/** The search of a folder; a folder that is not a project counts as large, and is only searched in part. */
 export function searchOf(root: string, home: string): ProjectSearch {
   const key = `${root}\0${home}`
   const limits = isProject(root, home) ? searchLimits : { old: 10_000, changed: 100_000 }
@@ -179,8 +179,8 @@ export function searchOf(root: string, home: string): ProjectSearch {
 const isGitName = ({ name }: Pick<Dirent, 'name'>) => name.toLowerCase() === '.git'
 
 /**
- * A new file may get the number of one that is gone, so the kind and the target of a link count as well. A folder that was moved is
- * another repository: somebody who works in that place would use it.
+ * A new file may get the number of a deleted one, so the kind and the target of a link count as well. A folder that was moved is a
+ * different repository: somebody who works in that place would use it.
  */
 function repositoryAt(path: string): FoundRepository {
   const there = lstatSync(path, { throwIfNoEntry: false })

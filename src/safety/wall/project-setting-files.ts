@@ -10,23 +10,20 @@ import { clockErrorMs } from './project-search.ts'
 import { inFolder, putBack, takeAway, withTextName } from './quarantine.ts'
 import { fileKind } from '../settings-names.ts'
 
-/** The files of a project from which programs could start by themselves, as they were when they were looked for. */
+/** The files of a project from which programs could start by themselves, as they were during the search. */
 type ProjectSettings = {
-  /** Takes what a search found before a command for the person's own, unless another command runs; returns the mounts. */
+  /** Treats everything that a search found before a command as the person's own, unless another command runs; returns the mounts. */
   begin(found: SearchResult): Mount[]
-  /** Takes away what the command left, by a search after it. */
+  /** Moves away the settings that the command left, using a search after it. */
   settle(found: SearchResult): SettledSettings
-  /** Takes the settings at a path, or around it, for the person's own as they are now. */
+  /** Treats the settings at a path, or around it, as the person's own in their present state. */
   accept(path: string): void
 }
 
-/**
- * The outcome for a command's settings: sentences, and the files that were taken away; `asks` says whether a person has to
- * decide.
- */
+/** The outcome for a command's settings: sentences, and the files that were moved away; `asks` says whether a person has to decide. */
 export type SettledSettings = { told: string[]; taken?: Quarantined; asks: boolean }
 
-/** A setting as it was found. Of a short file that needs a yes, the content is kept, so that it can be put back. */
+/** A setting as it was found. For a short file that needs a yes, the content is stored, so that it can be restored. */
 type Found = Pick<Stats, 'dev' | 'ino'> & Pick<FoundSetting, 'kind'> & { link?: string; mark?: string; content?: Kept }
 
 type Kept = { bytes: Buffer; mode: number }
@@ -44,8 +41,8 @@ type Places = {
 }
 
 /**
- * The settings of a project, shared by all walls of this process: what appears while a command runs behind one of them is not
- * taken for the person's own by another.
+ * The settings of a project, shared by all walls of this process: a setting that appears while a command runs behind one wall does not
+ * count as the person's own for another.
  */
 export function settingsOf(root: string, places: Places): ProjectSettings {
   const key = JSON.stringify([root, places])
@@ -54,15 +51,15 @@ export function settingsOf(root: string, places: Places): ProjectSettings {
   return settings
 }
 
-/** Keeps settings that were written with the person's permission, also while a command runs behind a wall. */
+/** Accepts settings that were written with the person's permission, even while a command runs behind a wall. */
 export function acceptSettings(paths: readonly string[]): void {
   for (const path of paths) for (const settings of projects.values()) settings.accept(realOrSame(path))
 }
 
 /**
- * Keeps the settings of agents and editors in a project as they are: those that exist become read-only mounts. Other files that
- * need a yes can be written, because builds and git do, and are compared afterwards. What a command added or changed is moved
- * to the quarantine after it, and the earlier content of a short file is put back; nothing is deleted.
+ * Protects the settings of agents and editors in a project: existing ones become read-only mounts. Other files that need a yes can be
+ * written, because builds and git do that, and are compared afterwards. Settings that a command added or changed are then moved to the
+ * quarantine, and the earlier content of a short file is restored; nothing is deleted.
  */
 function projectSettings(root: string, { home, own }: Places): ProjectSettings {
   const found = new Map<string, Found>()
@@ -79,11 +76,11 @@ function projectSettings(root: string, { home, own }: Places): ProjectSettings {
     running += 1
     const there = new Set(settings.map(({ path }) => path))
     for (const path of found.keys()) if (!there.has(path) && !lookAt(path)) forget(path)
-    // While another command runs, what is new or changed is looked at when a command is settled.
+    // While another command runs, new and changed settings are checked when a command is settled.
     if (isQuiet) for (const setting of settings) if (!left.has(setting.path)) remember(setting)
     return [...found].flatMap(([path, { kind, link }]) => {
       if (kind !== 'held') return []
-      // A mount on a link would lie on its target; a target outside the project is read-only anyway.
+      // A mount on a link would be on its target; a target outside the project is read-only anyway.
       const real = link === undefined ? path : realIfThere(path)
       return real !== undefined && isWithin(root, real) ? [{ path: real, as: 'read' } as const] : []
     })
@@ -107,7 +104,7 @@ function projectSettings(root: string, { home, own }: Places): ProjectSettings {
     const told: string[] = []
     for (const { path } of planted) left.delete(path)
     for (const path of stuck) {
-      // Another command of the turn may be changing the folder: it is looked at again.
+      // Another command of the turn may be changing the folder, so it is checked again later.
       left.add(path)
       told.push(
         `The command made or changed ${named(path)}, from which programs could start by themselves, and it could not be moved away: read it before you start an agent or an editor there.`,
@@ -130,8 +127,8 @@ function projectSettings(root: string, { home, own }: Places): ProjectSettings {
   }
 
   /**
-   * Whether a setting is new, or differs from the one before the command. A setting that was moved is new: in another folder other
-   * programs read it.
+   * Whether a setting is new, or differs from the one before the command. A setting that was moved is new, because other programs read it
+   * in its new folder.
    */
   function isPlanted(setting: FoundSetting): boolean {
     const { path } = setting
@@ -143,7 +140,7 @@ function projectSettings(root: string, { home, own }: Places): ProjectSettings {
       remember(setting)
       return false
     }
-    // In a project that was too large to be looked through, settings that are found late may be older than the command.
+    // In a project that was too large to be searched, settings that are found late may be older than the command.
     const isOlder = !was && !whole && (lookAt(placeOf(setting))?.ctimeMs ?? 0) < since - clockErrorMs
     if (isOlder) remember(setting)
     return !isOlder
@@ -174,7 +171,7 @@ function projectSettings(root: string, { home, own }: Places): ProjectSettings {
   }
 }
 
-/** Puts the removed files that the person wants back in their places. Returns the paths that are not back. */
+/** Puts those of the removed files back that the person wants. Returns the paths that could not be restored. */
 export function keepTaken(own: string, taken: Quarantined): string[] {
   const { back, left } = putBack(own, taken)
   acceptSettings(back)
@@ -197,7 +194,7 @@ function identify(setting: Named): Found | undefined {
   const there = lookAt(place)
   if (!there) return undefined
   const { dev, ino, ctimeMs, size } = there
-  // A held setting cannot be written, so the same file has the same content. A folder's time changes with what lies in it.
+  // A held setting cannot be written, so the same file has the same content. A folder's time changes with its content.
   const isMarked = kind === 'asked' && !there.isDirectory()
   if (!there.isSymbolicLink()) return { dev, ino, kind, ...(isMarked && { mark: `${ctimeMs} ${size}` }) }
   try {

@@ -5,17 +5,20 @@ import { errorCode, makeFolder, namesIn } from '../../base/files/files.ts'
 import { randomName } from '../../base/id.ts'
 import { isWithin, realIfThere } from '../../base/files/real-path.ts'
 
-/** Files of a project that one command left and that were taken away, by their paths in the project, in the order of their places. */
+/**
+ * Files of a project that one command left and that were moved away, by their paths in the project; their position in the list is their
+ * name in the quarantine.
+ */
 export type Quarantined = { id: string; root: string; at: number; files: string[] }
 
 const recordName = 'record.json'
 
-/** The folder of everything that was taken away, in termaite's home. */
+/** The folder of everything that was moved away, in termaite's home. */
 const quarantineIn = (own: string) => join(own, 'quarantine')
 
 /**
- * Moves files of a project to the quarantine. Returns what was moved, and the paths that could not be: another command may be
- * changing their folder.
+ * Moves files of a project to the quarantine. Returns the moved files, and the paths that could not be moved because another command may
+ * be changing their folder.
  */
 export function takeAway(
   own: string,
@@ -44,17 +47,17 @@ export function takeAway(
   return { taken, left }
 }
 
-/** Everything in the quarantine, the newest first. */
+/** Everything in the quarantine, newest first. */
 export function quarantineEntries(own: string): Quarantined[] {
   const all = namesIn(quarantineIn(own)).flatMap((id) => recordOf(own, id) ?? [])
   return all.sort((a, b) => b.at - a.at)
 }
 
-/** Deletes what is in the quarantine of a project, for good. */
+/** Permanently deletes the files of a project from the quarantine. */
 export function emptyQuarantine(own: string, root: string): void {
   for (const { id } of quarantineEntries(own).filter((taken) => taken.root === root)) {
     const folder = join(quarantineIn(own), id)
-    // A command may have closed a folder in it.
+    // A command may have made a folder in it inaccessible.
     openAll(folder)
     rmSync(folder, { recursive: true, force: true })
   }
@@ -69,8 +72,8 @@ function recordOf(own: string, id: string): Quarantined | undefined {
 }
 
 /**
- * Puts files back to where they were. A file that is there by now is exchanged: it goes to the quarantine itself. Returns the
- * paths of the files that are back and of those that are not.
+ * Puts files back into their places. If a file exists there now, the two are exchanged, and the existing one goes to the quarantine.
+ * Returns the paths of the files that were put back and of those that were not.
  */
 export function putBack(own: string, { id, root, files }: Quarantined): { back: string[]; left: string[] } {
   const folder = join(quarantineIn(own), id)
@@ -89,7 +92,7 @@ export function putBack(own: string, { id, root, files }: Quarantined): { back: 
   return { back, left }
 }
 
-/** Makes a folder of the project; false if a link leads out of it. */
+/** Creates a folder of the project; false if a link leads out of the project. */
 function madeFolder(root: string, folder: string): boolean {
   let at = folder
   while (!existsSync(at)) at = dirname(at)
@@ -103,7 +106,7 @@ function lookAt(path: string) {
   return lstatSync(path, { throwIfNoEntry: false })
 }
 
-/** Moves something. A command may have closed the folder around it, or the folder itself: both are opened then. */
+/** Moves a file or folder. A command may have made it or the folder around it inaccessible: both are opened then. */
 function move(from: string, to: string): void {
   inOpenFolder(
     dirname(from),
@@ -112,7 +115,7 @@ function move(from: string, to: string): void {
   )
 }
 
-/** Does something in a folder; if the folder is closed, it is opened first, and `more` is done. */
+/** Acts inside a folder; if the folder is inaccessible, it is opened first, and `more` is called. */
 function inOpenFolder(folder: string, act: () => void, more?: () => void): void {
   try {
     act()
@@ -133,7 +136,7 @@ function moveOpen(from: string, to: string): void {
   }
 }
 
-/** Moves something to another file system. Pipes and sockets cannot be copied, and nobody is behind them any more. */
+/** Moves a file or folder to another file system. Pipes and sockets cannot be copied, and no process uses them any more. */
 function copy(from: string, to: string): void {
   openAll(from)
   const isCopied = (path: string) => {
@@ -157,7 +160,7 @@ function openAll(path: string): void {
   for (const name of namesIn(path)) openAll(join(path, name))
 }
 
-/** Renames something whose name is not text, in the same folder; returns its new path. */
+/** Renames a file whose name is not text, in the same folder; returns its new path. */
 export function withTextName({ path, bytes }: { path: string; bytes?: Buffer }): string {
   if (!bytes) return path
   const free = lookAt(path) ? `${path}-${randomName()}` : path
@@ -169,8 +172,8 @@ export function withTextName({ path, bytes }: { path: string; bytes?: Buffer }):
 }
 
 /**
- * Does something with a file by a path through its open folder; fails if that folder was moved: another command of the
- * turn could replace it by a link to a folder outside the project.
+ * Acts on a file by a path through its open folder; fails if that folder was moved: another command of the turn could replace it by a
+ * link to a folder outside the project.
  */
 export function inFolder(path: string, act: (held: string) => void): boolean {
   const folder = dirname(path)

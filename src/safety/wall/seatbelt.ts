@@ -4,9 +4,9 @@ import { dirname } from 'node:path'
 import { isWithin } from '../../base/files/real-path.ts'
 
 /**
- * The macOS sandbox command line. Everything is denied that is not allowed here; of the rules that match, the last one counts.
- * The services are those that Chrome and @anthropic-ai/sandbox-runtime found ordinary programs to need. Missing on purpose are
- * Launch Services and Apple Events (`open`, `osascript`), which start programs outside the sandbox.
+ * The macOS sandbox command line. Everything that is not allowed here is denied; of several matching rules, the last one counts. The
+ * services are those that Chrome and @anthropic-ai/sandbox-runtime found ordinary programs to need. Launch Services and Apple Events
+ * (`open`, `osascript`) are missing on purpose, because they start programs outside the sandbox.
  */
 export function seatbelt(command: Argv, { mounts, network, sockets, settings, roots, scratch }: WallPlan): Argv {
   const profile = [
@@ -29,7 +29,7 @@ export function seatbelt(command: Argv, { mounts, network, sockets, settings, ro
     `(allow file-write* ${devices.map(quotePath('literal')).join(' ')} (regex #"^/dev/ttys[0-9]+$"))`,
     ...(scratch ? [] : [`(allow file-write* ${temporaryFolders.map(quotePath('subpath')).join(' ')})`]),
     ...mounts.flatMap(rules),
-    // A rule by name also holds for what does not exist yet, at any depth.
+    // A rule by name also applies to files that do not exist yet, at any depth.
     ...roots.flatMap((root) =>
       settings.map((name) => `(deny file-write* (regex ${JSON.stringify(anywhereIn(root, name))}))`),
     ),
@@ -55,15 +55,15 @@ const services = [
 
 const devices = ['/dev/null', '/dev/zero', '/dev/tty', '/dev/ptmx', '/dev/dtracehelper', '/dev/random', '/dev/urandom']
 
-/** A process cannot be given another folder at the same path here, so these are shared with the host, unless a turn has its own. */
+/** On macOS a process cannot see another folder at the same path, so these are shared with the host, unless a turn has its own. */
 const temporaryFolders = ['/private/tmp', '/private/var/folders']
 
 const quotePath = (filter: 'literal' | 'subpath') => (path: string) => `(${filter} ${JSON.stringify(path)})`
 
 function rules({ path, as, from }: Mount, _: number, mounts: readonly Mount[]): string[] {
-  // There is no other root here, so nothing is made for the mounts to lie in.
+  // On macOS there is no separate root, so no folders are needed around the mounts.
   if (as === 'link' || as === 'folder' || as === 'temporary') return []
-  // Nothing can be shown at another path here; programs find the temporary folder of a turn by TMPDIR.
+  // On macOS nothing can be shown at another path; programs find the temporary folder of a turn by TMPDIR.
   if (from !== undefined) return as === 'write' ? [`(allow file-write* ${quotePath('subpath')(from)})`] : []
   const place = quotePath('subpath')(path)
   if (as === 'empty' || as === 'blank')
@@ -73,21 +73,21 @@ function rules({ path, as, from }: Mount, _: number, mounts: readonly Mount[]): 
 
 const lookedAt = (path: string) => `(allow file-read-metadata ${quotePath('literal')(path)})`
 
-/** The folders from a hidden one to the places in it that are shown: programs look at each of them on the way to a file. */
+/** The folders on the way from a hidden one to visible places inside it: programs look at each of them on the way to a file. */
 function waysThrough(hidden: string, mounts: readonly Mount[]): string[] {
   const shown = mounts.filter(({ path, as }) => (as === 'read' || as === 'write') && isWithin(hidden, path))
   const above = (path: string): string[] => (path === hidden ? [path] : [...above(dirname(path)), path])
   return [...new Set(shown.flatMap(({ path }) => (path === hidden ? [] : above(dirname(path)))))]
 }
 
-/** A file name at any depth below a folder. File systems of a Mac find it however it is capitalised. */
+/** A file name at any depth below a folder. File systems of a Mac ignore the case of names. */
 function anywhereIn(root: string, name: string): string {
   const plain = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
   const anyCase = plain(name).replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`)
   return `^${plain(root)}/(.*/)?${anyCase}(/.*)?$`
 }
 
-/** Unix sockets, if they are allowed, are those in folders that may be written: the host's lie elsewhere. */
+/** If unix sockets are allowed, only those in writable folders are: the host's sockets are elsewhere. */
 function networkRules(network: boolean, sockets: boolean, mounts: readonly Mount[]): string[] {
   const writable = mounts.filter(({ as }) => as === 'write').map(({ path, from = path }) => quotePath('subpath')(from))
   return [

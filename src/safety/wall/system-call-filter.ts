@@ -1,15 +1,15 @@
-/** The system calls that the filter lets through besides the ordinary ones. */
+/** The system calls that the filter allows in addition to the ordinary ones. */
 type SystemCallLimits = {
   /** Whether unix sockets may be opened. */
   sockets: boolean
-  /** Whether user namespaces may be made, as a program's own sandbox needs them. */
+  /** Whether user namespaces may be created, which a program's own sandbox needs. */
   nested: boolean
 }
 
-/** The numbers of the system calls that the filter looks at, and the kernel's name for the architecture. */
+/** The numbers of the system calls that the filter checks, and the kernel's name for the architecture. */
 type Calls = {
   arch: number
-  /** On x86_64 the numbers from here on are those of the x32 ABI, which would pass by every other rule. */
+  /** On x86_64 the numbers from here on belong to the x32 ABI, which would bypass every other rule. */
   foreign?: number
   socket: number
   socketpair: number
@@ -21,9 +21,9 @@ type Calls = {
   keyctl: number
   /** Calls that give a file its mode, with the position of the mode among the arguments. */
   modes: readonly (readonly [call: number, mode: number])[]
-  /** Calls that open a file and may make it, with the positions of the flags and the mode. */
+  /** Calls that open a file and may create it, with the positions of the flags and the mode. */
   opens: readonly (readonly [call: number, flags: number, mode: number])[]
-  /** Calls that write an attribute of a file, of which one gives it capabilities. */
+  /** Calls that write an attribute of a file; one attribute gives the file capabilities. */
   attributes: readonly number[]
 }
 
@@ -69,19 +69,20 @@ const makesFile = 0o100 | 0o20000000
 const family = { unix: 1, inet: 2, inet6: 10, netlink: 16 }
 const socketType = { stream: 1, seqpacket: 5, mask: 0xf }
 const newNamespace = { cgroup: 0x0200_0000, user: 0x1000_0000 }
-/** Both put characters into the input of the terminal, as if the person had typed them. */
+/** Both put characters into the terminal's input, as if the person had typed them. */
 const terminalInput = { TIOCSTI: 0x5412, TIOCLINUX: 0x541c }
 
 const allow = 0x7fff_0000
 const refuse = (errno: number) => 0x0005_0000 | errno
 const [notPermitted, notImplemented, notSupported] = [refuse(1), refuse(38), refuse(95)]
 
-/** Offsets in the kernel's `seccomp_data`; of an argument only the low half counts, as in the calls themselves. */
+/** Offsets in the kernel's `seccomp_data`; only the low half of an argument counts, as in the calls themselves. */
 const at = { call: 0, arch: 4, argument: (index: number) => 16 + 8 * index }
 
 /**
- * A seccomp filter as bytes for bubblewrap's `--seccomp`: sockets of the internet and of netlink, and unix sockets only by permission; no
- * io_uring, no keyrings, no typing into the terminal, no file that runs as its owner. Undefined if the system calls are not known.
+ * A seccomp filter as bytes for bubblewrap's `--seccomp`: it allows sockets of the internet and of netlink, unix sockets only by
+ * permission, and forbids io_uring, keyrings, typing into the terminal and files that run as their owner. Undefined if the system calls
+ * are not known.
  */
 export function systemCallFilter(
   { sockets, nested }: SystemCallLimits,
@@ -109,13 +110,13 @@ export function systemCallFilter(
     ]),
     ...namespaces(calls, nested),
     ...fileModes(calls),
-    // In a namespace of its own a program could give capabilities to a file, which count outside if termaite runs as root.
+    // In its own namespace a program could give a file capabilities, which count outside if termaite runs as root.
     ...(nested ? [...calls.attributes, setxattrat].flatMap((call) => when(call, [give(notSupported)])) : []),
     give(allow),
   ])
 }
 
-/** A pair of datagram sockets is refused: either of them could be connected to a socket of the host afterwards. */
+/** A pair of datagram sockets is refused, because either of them could later be connected to a socket of the host. */
 const pairsOnly = (): Instruction[] => [
   load(at.argument(1)),
   and(socketType.mask),
@@ -125,7 +126,7 @@ const pairsOnly = (): Instruction[] => [
 
 /**
  * Refuses namespaces of control groups to everybody: root could mount the groups there, and stop every program outside. The flags of
- * clone3 lie in memory, where no filter can look, so clone3 is reported as missing; programs then use clone.
+ * clone3 are in memory, which no filter can read, so clone3 is reported as missing; programs then use clone.
  */
 function namespaces({ unshare, clone }: Calls, nested: boolean): Instruction[] {
   const refused = nested ? newNamespace.cgroup : newNamespace.cgroup | newNamespace.user
@@ -138,8 +139,8 @@ function namespaces({ unshare, clone }: Calls, nested: boolean): Instruction[] {
 }
 
 /**
- * Refuses to make a file that runs as its owner: left in a project, it would let everybody on this machine act as the person. The
- * mode of openat2 lies in memory, where no filter can look, so openat2 is reported as missing; programs then use openat.
+ * Refuses to create a file that runs as its owner: in a project, it would let everybody on this machine act as the person. The mode of
+ * openat2 is in memory, which no filter can read, so openat2 is reported as missing; programs then use openat.
  */
 function fileModes({ modes, opens }: Calls): Instruction[] {
   const refused = (mode: number) => [

@@ -8,8 +8,8 @@ import { temporary } from './hidden-places.ts'
 import { isPlace } from './toolchains.ts'
 
 /**
- * Places of the system that every program may read. Of `/var` only what belongs to installed packages, of `/run` only programs of
- * NixOS and the names of the servers for host names, of `/sys` only what tells a program how large the machine is.
+ * Places of the system that every program may read: of `/var` only the parts of installed packages, of `/run` only programs of NixOS and
+ * the names of the servers for host names, of `/sys` only the files that tell a program how large the machine is.
  */
 const places = [
   ...[
@@ -45,13 +45,13 @@ const links = ['/var/run', '/var/lock']
 
 let known: Mount[] | undefined
 
-/** The system behind a wall, whose root is built from nothing. Looked for once: a system does not move while it runs. */
+/** The system behind a wall, whose root is built from nothing. Determined once, because a system does not move while it runs. */
 export function systemPlaces(): Mount[] {
   known ??= [...places.flatMap(shownAt), ...links.flatMap(linksTo), ...resolver()]
   return known
 }
 
-/** A place that is there, with the links on the way to it. */
+/** An existing place, with the links on the way to it. */
 export function shownAt(path: string): Mount[] {
   const real = realIfThere(path)
   return real === undefined || real === '/' ? [] : [...linksTo(path), { path: real, as: 'read' }]
@@ -59,7 +59,7 @@ export function shownAt(path: string): Mount[] {
 
 const mostLinks = 40
 
-/** Folders that every command has of its own. */
+/** Folders of which every command has its own. */
 const ofCommand = ['/proc', '/dev']
 
 /** The links on the way to a path, so that the path leads to the same place behind the wall. */
@@ -92,14 +92,14 @@ function resolver(): Mount[] {
 const programs = new Map<string, { mark: string; mounts: Mount[] }>()
 
 /**
- * The folders of the person's PATH, and the programs that links in them lead to. Of a program that npm installed everything that
- * was installed beside it is shown, of any other the file alone. The home is never shown for it.
+ * The folders of the person's PATH, and the programs to which links in them lead. For a program that npm installed, the packages next to
+ * it are also shown; for any other, only the file. The home is never shown for this.
  */
 export function programPlaces(path: string, home: string, writable: readonly string[]): Mount[] {
   const folders = [...new Set([...path.split(delimiter), ...ownPlaces()].filter(isAbsolute).map((one) => resolve(one)))]
   const real = folders
     .flatMap((folder) => realIfThere(folder) ?? [])
-    // A command that may write a folder could put links to anything there.
+    // A command that may write a folder could put links to anything in there.
     .filter((folder) => !writable.some((one) => isWithin(one, folder)))
   const mark = real.map((folder) => look(folder)?.ctimeMs).join(' ')
   const key = JSON.stringify([folders, home, writable])
@@ -157,7 +157,7 @@ function isReadable(path: string): boolean {
 
 let closed: string[] | undefined
 
-/** Files and folders in `/etc` that are not for everybody, but for this user: above all those of root, if termaite runs as root. */
+/** Files and folders in `/etc` that this user may read but not everybody: above all those of root, if termaite runs as root. */
 export function closedPlaces(): string[] {
   closed ??= closedIn('/etc')
   return closed

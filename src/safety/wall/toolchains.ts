@@ -5,22 +5,22 @@ import { isWithin, realIfThere } from '../../base/files/real-path.ts'
 
 type Environment = Env
 
-/** A place where a person installs compilers, interpreters or programs: it is shown read-only behind the wall. */
+/** A place in which a person installs compilers, interpreters or programs; it is shown read-only behind the wall. */
 type Toolchain = {
-  /** The usual places: below the home, or absolute. */
+  /** The usual places: relative to the home, or absolute. */
   at: readonly string[]
-  /** The variable that moves the place. Behind the wall it always names the place, because the home is another one there. */
+  /** The variable that moves the place. Behind the wall it is always set, because the home is different there. */
   variable?: string
   /** The parts of the place that are shown; the whole place if this is missing. */
   parts?: readonly string[]
-  /** Files and folders in it that may hold a login: they are hidden. A `*` stands for any name. */
+  /** Files and folders in it that may contain a login: they are hidden. A `*` stands for any name. */
   minus?: readonly string[]
 }
 
-/** The settings of a global npm, which may hold a token. */
+/** The settings of a global npm, which may contain a token. */
 const npmrc = 'etc/npmrc'
 
-/** The one table of what is shown of a home, on Linux and on macOS. */
+/** The one table of the parts of a home that are shown, on Linux and on macOS. */
 const toolchains: readonly Toolchain[] = [
   // JavaScript
   { at: ['.nvm', '.config/nvm'], variable: 'NVM_DIR', minus: [`versions/node/*/${npmrc}`] },
@@ -45,12 +45,12 @@ const toolchains: readonly Toolchain[] = [
     at: [name, `.${name}`, `/opt/${name}`],
     minus: ['.condarc', 'condarc', 'condarc.d', 'pip.conf', 'envs/*/.condarc', 'envs/*/pip.conf'],
   })),
-  // Rust and Go. Registries with a login are in other files of these homes.
+  // Rust and Go. Registry logins are in other files of these homes.
   { at: ['.rustup'], variable: 'RUSTUP_HOME' },
   { at: ['.cargo'], parts: ['bin'] },
   { at: ['go'], parts: ['bin'] },
   { at: ['sdk', '.local/go'] },
-  // Java, Android and .NET, whose home has the person's certificates.
+  // Java, Android and .NET; the .NET home also has the person's certificates.
   { at: ['.sdkman'], variable: 'SDKMAN_DIR' },
   { at: ['.jdks', '.jenv', '.jabba'] },
   { at: ['Android/Sdk', 'Library/Android/sdk'], variable: 'ANDROID_HOME' },
@@ -82,13 +82,13 @@ const installations = [
   ...['NVM_BIN', 'GEM_HOME'],
 ]
 
-/** Caches that package managers only read, beneath the project's own. */
+/** Caches that package managers only read, in addition to the project's own. */
 const secondLayers = { maven: '.m2/repository', gradle: '.gradle/caches', gradlePart: 'modules-2' }
 
-/** The installed toolchains: where they are shown, what is hidden in them, and the variables by which they are found. */
+/** The installed toolchains: the shown places, the hidden places in them, and the variables by which programs find them. */
 type Toolchains = { shown: string[]; hidden: string[]; variables: Record<string, string> }
 
-/** Finds the toolchains of a person. A place that is the home itself, or holds it, does not count. */
+/** Finds the toolchains of a person. A place that is the home itself, or contains it, does not count. */
 export function toolchainsOf(home: string, env: Environment): Toolchains {
   const found: Toolchains = { shown: [], hidden: [], variables: {} }
   for (const { at, variable, parts, minus = [] } of toolchains) {
@@ -119,14 +119,14 @@ export function toolchainsOf(home: string, env: Environment): Toolchains {
   return found
 }
 
-/** Whether a path names something that can be shown without the rest of the home. */
+/** Whether a path can be shown without the rest of the home. */
 export function isPlace(path: string, home: string): boolean {
   if (!isAbsolute(path)) return false
   const real = realIfThere(path)
   return real !== undefined && !isWithin(real, home) && !isWithin(real, realIfThere(home) ?? home)
 }
 
-/** The paths below a folder that a pattern names. */
+/** The paths below a folder that match a pattern. */
 function matches(folder: string, [first = '', ...rest]: readonly string[]): string[] {
   const names = first === '*' ? namesIn(folder) : [first]
   const paths = names.map((name) => join(folder, name)).filter(isThere)

@@ -13,9 +13,9 @@ import { randomName } from '../../base/id.ts'
 import { isAlive, ownerMark } from '../../base/process/owner.ts'
 
 /**
- * Opens the temporary folder and the closed network that the commands of one turn share, so that a server that one command
- * started in the background is reached by the next. `own` is termaite's own home, which is hidden behind the wall; `writable`
- * names the folders that commands may write, whose programs are not used.
+ * Opens the temporary folder and the closed network that the commands of one turn share, so that the next command can reach a server that
+ * an earlier one started in the background. `own` is termaite's own home, which is hidden behind the wall; `writable` lists the folders
+ * that commands may write, whose programs are not used.
  */
 export async function openTurnScratch(
   own: string,
@@ -27,7 +27,7 @@ export async function openTurnScratch(
   await removeOrphans(all)
   const folder = join(all, `${ownerMark()},${randomName()}`)
   mkdirSync(folder, 0o700)
-  // Programs expect a temporary folder that everybody may write to; nobody else gets through the folder around it.
+  // Programs expect a temporary folder that everybody may write to; the folder around it keeps other users out.
   const shared = join(folder, 'tmp')
   mkdirSync(shared)
   chmodSync(shared, 0o1777)
@@ -42,14 +42,14 @@ export async function openTurnScratch(
   }
 }
 
-/** A process that was killed leaves its folders; they are named for it. */
+/** Removes the folders of killed processes; the folders are named after their processes. */
 async function removeOrphans(all: string): Promise<void> {
   for (const name of await readdir(all)) if (!isAlive(name)) await removeWhole(join(all, name))
 }
 
 async function removeWhole(folder: string): Promise<void> {
   const remove = () => rm(folder, { recursive: true, force: true })
-  // A command may have made folders that even their owner may not change.
+  // A command may have created folders that not even their owner may change.
   await remove().catch(() =>
     openFolders(folder)
       .then(remove)
@@ -68,8 +68,8 @@ type Network = { paths: NonNullable<TurnScratch['network']>; close(): void }
 const startMs = 5_000
 
 /**
- * Lets bubblewrap make a network namespace with a loopback device, and holds it by open files of this process: it needs no
- * process of its own, and ends with this process and the last command inside, however they end.
+ * Lets bubblewrap create a network namespace with a loopback device, which open files of this process keep alive: it needs no separate
+ * process, and disappears with this process and the last command inside, however they end.
  */
 async function openNetwork(host: WallHost, writable: readonly string[]): Promise<Network | undefined> {
   const [bwrap, nsenter] = ['bwrap', 'nsenter'].map((name) => programOutside(name, host.env, writable))

@@ -5,22 +5,22 @@ import { toolchainsOf } from './toolchains.ts'
 type Environment = Env
 
 type WallEnvironment = {
-  /** Names that the settings add; they are passed whatever they hold. */
+  /** Names that the settings add; they are passed whatever their values are. */
   extra?: readonly string[]
-  /** The temporary folder, as the command sees it. */
+  /** The temporary folder, at the path for the command. */
   temporary?: string
-  /** The folder of this project for caches of package managers; without it no variable names a cache. */
+  /** The folder for this project's caches of package managers; without it no variable names a cache. */
   caches?: string
-  /** The home that the command sees; without it the command keeps the person's. */
+  /** The home for the command; without it the command keeps the person's home. */
   home?: string
   /** The file with the person's plain git settings. */
   gitSettings?: string
 }
 
 /**
- * The environment of a command behind a wall: an allow-list of names, because every vendor's key has a name of its own. Caches lead
- * to a folder of the project's own, so that a command leaves nothing in the person's caches for other projects to run. Toolchains
- * of the person are named by their variables, because programs would look for them in the home.
+ * The environment of a command behind a wall: an allow-list of names, because every vendor's key has a different name. Caches are in a
+ * folder of the project's own, so that a command leaves nothing in the person's caches that other projects would run. Toolchains of the
+ * person are named by their variables, because programs would look for them in the home.
  */
 export function wallEnvironment(env: Environment, how: WallEnvironment = {}): Record<string, string> {
   const { extra = [], temporary = '/tmp', caches, home, gitSettings } = how
@@ -42,7 +42,7 @@ export function wallEnvironment(env: Environment, how: WallEnvironment = {}): Re
   }
 }
 
-/** Variables that lead to parts of the person's home. */
+/** Variables that point to parts of the person's home. */
 const ofHome = [
   'XDG_CONFIG_HOME',
   'XDG_DATA_HOME',
@@ -60,7 +60,7 @@ function isHarmless(name: string, value: string): boolean {
   return !addresses.has(name) || plainAddresses.test(value)
 }
 
-/** Options of a Java machine that only tune it, or say how builds run and which proxy they use. */
+/** Options of a Java machine that only tune it, or control builds or name a proxy. */
 const javaOption = new RegExp(
   [
     String.raw`^-X\S+$|^-(?:ea|da|esa|dsa|server|client)$|^--(?:add-(?:opens|exports|modules|reads)|enable-native-access)=\S+$`,
@@ -72,8 +72,8 @@ const javaOption = new RegExp(
 )
 
 /**
- * Variables with options for a program that passes any option on to builds and plugins, so that a value may be a password: they are
- * passed if every word of them is an option that is known.
+ * Variables with options for a program that passes any option on to builds and plugins, so that a value may be a password. They are only
+ * passed if every word in them is a known option.
  */
 const options: Readonly<Record<string, RegExp>> = {
   ...Object.fromEntries(['MAVEN_OPTS', 'GRADLE_OPTS', 'SBT_OPTS'].map((name) => [name, javaOption])),
@@ -84,10 +84,10 @@ const options: Readonly<Record<string, RegExp>> = {
     /^(?:-[qvxsl]+|-n\w+|-p|no:\w+|-r\w+|--(?:tb|color|maxfail|durations|dist|import-mode|capture|strict-markers|strict-config|no-header|no-cov|ff|lf)(?:=[\w.-]+)?)$/,
 }
 
-/** An address with a name or a password in it, or a setting that is one, as proxies and package registries have them. */
+/** An address that contains a name or a password, or a setting that is one, as for proxies and package registries. */
 const withLogin = /:\/\/[^/\s]*@|(?:passw|token|secret|api[-_]?key|_auth)[\w.-]*=/i
 
-/** Addresses of package registries. One with a path of its own may hold a token there. */
+/** Addresses of package registries. If one has a path of its own, the path may contain a token. */
 const addresses: ReadonlySet<string> = new Set([
   ...['npm_config_registry', 'PIP_INDEX_URL', 'UV_INDEX_URL', 'UV_DEFAULT_INDEX', 'GOPROXY'],
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy'],
@@ -95,7 +95,7 @@ const addresses: ReadonlySet<string> = new Set([
 const plainAddresses = /^(?:(?:\w+:\/\/)?[\w.-]+(?::\d+)?\/?(?:simple\/?)?(?:[,|](?!$)|$))+$/
 
 const names: ReadonlySet<string> = new Set([
-  // The person and the place.
+  // The person and the folder.
   ...['HOME', 'USER', 'LOGNAME', 'SHELL', 'PATH', 'PWD', 'OLDPWD', 'SHLVL', 'HOSTNAME', 'TZ', 'LANG', 'LANGUAGE'],
   // The terminal and how programs show their output.
   ...['TERM', 'COLORTERM', 'TERM_PROGRAM', 'TERM_PROGRAM_VERSION', 'TERMINFO', 'TERMINFO_DIRS', 'COLUMNS', 'LINES'],
@@ -274,13 +274,13 @@ const names: ReadonlySet<string> = new Set([
 /** The name of pnpm's store in the folder of caches. */
 export const pnpmStore = 'pnpm-store'
 
-/** Variables that lead package managers and compilers to a folder for data that may be lost. */
+/** Variables that point package managers and compilers to a folder for data that may be lost. */
 function cacheVariables(folder: string, env: Environment): Record<string, string> {
   const inside = (name: string) => join(folder, name)
   return {
     XDG_CACHE_HOME: inside('xdg'),
     npm_config_cache: inside('npm'),
-    // A pnpm before version 11 reads it from the settings in the home that is made for the project.
+    // Versions of pnpm before 11 read it from the settings in the home that is made for the project.
     pnpm_config_store_dir: inside(pnpmStore),
     YARN_CACHE_FOLDER: inside('yarn'),
     YARN_GLOBAL_FOLDER: inside('yarn-berry'),
@@ -304,7 +304,7 @@ function cacheVariables(folder: string, env: Environment): Record<string, string
     DOTNET_CLI_HOME: inside('dotnet'),
     COMPOSER_CACHE_DIR: inside('composer'),
     BUNDLE_USER_CACHE: inside('bundle'),
-    // Browsers for tests are large and are only run: those that the person installed are used.
+    // Browsers for tests are large and are only run, so the person's installed ones are used.
     PLAYWRIGHT_BROWSERS_PATH: env.PLAYWRIGHT_BROWSERS_PATH ?? inside('ms-playwright'),
     CYPRESS_CACHE_FOLDER: env.CYPRESS_CACHE_FOLDER ?? inside('Cypress'),
   }

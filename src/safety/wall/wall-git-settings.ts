@@ -19,8 +19,8 @@ type Asked = {
 const remembered = new Map<string, { mark: string; file: string | undefined }>()
 
 /**
- * Copies the person's own git settings, without those that name a program, a login or further files, and returns the file; it
- * is named for its content. The folder around it is the one to show behind a wall. Undefined if git cannot be asked.
+ * Copies the person's own git settings, without those that name a program, a login or further files, and returns the file, whose name is
+ * the hash of its content. The folder around it is to be shown behind a wall. Undefined if git cannot be run.
  */
 export async function plainGitSettings({ root, env, own }: Asked): Promise<string | undefined> {
   const home = env.HOME ?? '/'
@@ -31,7 +31,7 @@ export async function plainGitSettings({ root, env, own }: Asked): Promise<strin
   const key = JSON.stringify([root, home, xdg, own])
   const last = remembered.get(key)
   if (last?.mark === mark && (last.file === undefined || existsSync(last.file))) return last.file
-  // The project never has the git that is asked.
+  // This git never comes from the project.
   const settings = await personSettings(root, withoutProject(env, root))
   const file = settings && settingsText(settings, { home, xdg, own })
   remembered.set(key, { mark, file })
@@ -40,10 +40,10 @@ export async function plainGitSettings({ root, env, own }: Asked): Promise<strin
 
 type Setting = { key: string; value: string }
 
-/** A settings file can be a pipe that nobody writes to. */
+/** A settings file can be a pipe without a writer, so the wait is limited. */
 const patienceMs = 5_000
 
-/** The settings of the person, also those of included files, some of which count only in this repository. */
+/** The settings of the person, including those of included files, some of which only apply to this repository. */
 async function personSettings(root: string, env: Env): Promise<Setting[] | undefined> {
   const dir = gitFolders(root)?.own
   const signal = AbortSignal.timeout(patienceMs)
@@ -59,11 +59,11 @@ async function personSettings(root: string, env: Env): Promise<Setting[] | undef
   })
 }
 
-/** Sections that are the person's own taste; a plain setting of another section belongs to one repository. */
+/** Sections that express the person's own preferences; a plain setting of another section belongs to one repository. */
 const personal =
   /^(?:user|author|committer|core|init|pull|push|merge|fetch|rebase|index|feature|i18n|rerere|advice|color|column|log|diff)\.[\w.]+$|^branch\.\w+$/
 
-/** Settings that have git ask for a signature, which needs the person's key: such a commit fails here, and the person is asked. */
+/** Settings that make git request a signature, which needs the person's key: such a commit fails here, and the person is asked. */
 const signing = /^(?:commit|tag)\.gpgsign$|^gpg\.format$/
 
 const taste =
@@ -95,7 +95,7 @@ function settingsText(settings: readonly Setting[], { home, xdg, own }: Places):
   return file
 }
 
-/** A setting as lines of a file. Git takes a name between the first and the last dot as it is written. */
+/** A setting as lines of a file. Git reads the name between the first and the last dot literally. */
 function lineOf({ key, value }: Setting): string {
   const [first, last] = [key.indexOf('.'), key.lastIndexOf('.')]
   const quoted = (text: string) => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`

@@ -16,26 +16,27 @@ import { closedPlaces, linksTo, programPlaces, shownAt, systemPlaces } from './s
 import { toolchainsOf } from './toolchains.ts'
 
 /**
- * Asks whether files stay that a command left and from which programs could start by themselves. They are in the quarantine
- * meanwhile.
+ * Asks whether to keep files that a command left and from which programs could start by themselves. Meanwhile they are in the quarantine.
  */
 export type Keep = (taken: Quarantined) => Promise<boolean>
 
-/** `settle` takes away, after the command's last process has exited, what it may not leave behind, and names it. */
+/**
+ * `settle` runs after the command's last process has exited; it removes anything that the command must not leave behind, and reports it.
+ */
 type Planned = { plan: WallPlan; settle(keep?: Keep): Promise<string[]> }
 
 export const isRoot = () => process.getuid?.() === 0
 
 const empty = (path: string): Mount => ({ path, as: 'empty' })
 
-/** Plans the wall of a command: the mounts in real paths, and what follows the command. */
+/** Plans the wall of a command: the mounts with real paths, and the steps after the command. */
 export async function planOf(limits: WallLimits, { platform, env, logins = [] }: WallHost): Promise<Planned> {
   const real = (path: string) => realpath(path).catch(() => path)
   const all = (paths: readonly string[] = []) => Promise.all(paths.map(real))
   const { scratch, network, sockets, terminal = false, nested = false } = limits
   const roots = await all([limits.root, ...(limits.added ?? [])])
   const writable = await all(limits.writable)
-  // A worker with a scope writes to parts of a project that is otherwise only read.
+  // A worker with a scope writes to parts of a project that is otherwise read-only.
   const isWritten = (root: string) =>
     limits.project === 'write' || writable.some((path) => isWithin(root, path) || isWithin(path, root))
   const own = ownHome(limits, env)
@@ -61,8 +62,8 @@ export async function planOf(limits: WallLimits, { platform, env, logins = [] }:
     ...programPlaces(env.PATH ?? '', limits.home, [...roots, ...writable]),
     ...tools.shown.flatMap(shownAt),
     ...held.flatMap(({ mounts }) => mounts),
-    // A place that shows itself comes before the hidden places, so that keys in it stay hidden. A place that shows something
-    // else comes after them, because it hides what lies there anyway.
+    // A place that shows itself comes before the hidden places, so that keys in it stay hidden. A place that shows another one comes
+    // after them, because it hides the original content anyway.
     ...binds(true),
     ...hiddenPlaces({
       home: limits.home,
@@ -76,7 +77,7 @@ export async function planOf(limits: WallLimits, { platform, env, logins = [] }:
     ...writable.map((path): Mount => ({ path, as: 'write' })),
     ...held.flatMap(({ git }) => git.mounts).map(({ path, write }): Mount => ({ path, as: write ? 'write' : 'read' })),
   ]
-  // A mount on a folder keeps a command from renaming it: in another place a hidden file in it would be seen by the next command.
+  // A mount on a folder keeps a command from renaming it: under another name, a hidden file in it would be visible to the next command.
   const hiding = roots.flatMap((root) => (limits.hidden ?? []).flatMap((path) => foldersAround(path, root)))
   const pinned = bare ? [...hiding, ...held.flatMap(({ git }) => git.pins)] : []
   const pins = [...new Set(pinned)].filter((path) => isWrittenIn(mounts, path))
@@ -102,12 +103,12 @@ export async function planOf(limits: WallLimits, { platform, env, logins = [] }:
       told.push(...(await git.settle(now)))
       if (settings) told.push(...(await settledWords(own, settings.settle(now!), keep)))
     }
-    // A command chooses the names of what it leaves.
+    // A command chooses the names of the files that it leaves.
     return told.map(onOneLine)
   }
 }
 
-/** Asks whether to keep what a command left, if somebody can be asked, and says what became of it. */
+/** Asks whether to keep the files that a command left, if somebody can be asked, and reports the outcome. */
 async function settledWords(own: string, { told, taken, asks }: SettledSettings, keep?: Keep): Promise<string[]> {
   if (!taken) return told
   const isKept = asks && (await keep?.(taken)) === true
@@ -131,7 +132,7 @@ function andList(files: readonly string[]): string {
   return shown.length < 2 ? shown.join('') : `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`
 }
 
-/** The system and a temporary folder, on a root where nothing else is. */
+/** The system and a temporary folder, on an otherwise empty root. */
 async function systemView(limits: WallLimits, env: WallHost['env']): Promise<Mount[]> {
   const { root, added = [], home, scratch, whole } = limits
   return [

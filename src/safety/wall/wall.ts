@@ -18,15 +18,15 @@ export type { Keep } from './wall-plan.ts'
 export type { Argv, TurnScratch, WallBind, WallHost, WallLimits } from './limits.ts'
 
 /**
- * A command behind a wall. After its last process has exited, `settle` takes away what it may not leave behind, and names it.
- * `sees` tells whether there is a place for a path behind the wall.
+ * A command behind a wall. After its last process has exited, `settle` removes anything that it must not leave behind, and reports it.
+ * `sees` says whether a path exists behind the wall.
  */
 export type Walled = { argv: Argv; settle(keep?: Keep): Promise<string[]>; sees(path: string): boolean }
 
 export type Wall = {
   /** Why this system has no sandbox; undefined if it has one. */
   none(): Promise<string | undefined>
-  /** Wraps a command so that the operating system holds it to its limits. */
+  /** Wraps a command so that the operating system enforces its limits. */
   wrap(command: Argv, limits: WallLimits): Promise<Walled | { none: string }>
 }
 
@@ -40,7 +40,7 @@ export function wallOf(host: WallHost): Wall {
     const why = await none()
     if (why !== undefined) return { none: why }
     try {
-      // Our home is made before the mounts are chosen, because a folder that does not exist yet would not be hidden.
+      // Our home is created before the mounts are chosen, because a folder that does not exist yet would not be hidden.
       const filter = platform === 'linux' ? filterFile(limits, ownHome(limits, env)) : undefined
       const { plan, settle } = await planOf(limits, host)
       if (filter === undefined) return { argv: seatbelt(command, plan), settle, sees: () => true }

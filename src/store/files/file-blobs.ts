@@ -9,7 +9,7 @@ import { StoreError } from '../../core/talk/store.ts'
 import { storeError } from '../store-error.ts'
 import { serialQueue } from '../../base/serial-queue.ts'
 
-/** Blobs as files that are named by the hash of their content. */
+/** Blobs as files, each named by the hash of its content. */
 export class FileBlobs implements Blobs {
   #folder: string
   #swept = false
@@ -58,7 +58,7 @@ export class FileBlobs implements Blobs {
     return this.removeAll(async (sha) => !shas.has(sha))
   }
 
-  /** Removes every body for which `isOver` returns true; `written` tells when the body was written, by the time of day. */
+  /** Removes every body for which `isOver` returns true; `written` returns the wall-clock time at which the body was written. */
   async removeAll(isOver: (sha: string, written: () => Promise<number>) => Promise<boolean>): Promise<void> {
     try {
       for await (const { name } of await promises.opendir(this.#folder)) {
@@ -98,7 +98,9 @@ export class FileBlobs implements Blobs {
 
 let parts = 0
 
-/** Returns the path for an unfinished body. It names the process that writes it, so that the remains of dead processes can be deleted. */
+/**
+ * Returns the path for an unfinished body. The path names the process that writes it, so that leftovers of dead processes can be deleted.
+ */
 function partPath(folder: string): string {
   return join(folder, `part,${ownerMark()},${++parts}`)
 }
@@ -107,7 +109,7 @@ function partOwner(name: string): string | undefined {
   return name.startsWith('part,') ? name.slice(5, name.lastIndexOf(',')) : undefined
 }
 
-/** Writes a body to disk and hashes it on the way; it gets its final name when it is complete. */
+/** Writes a body to disk and computes its hash; the body gets its final name when it is complete. */
 class FileBlobWriter implements BlobWriter {
   #folder: string
   #media: string

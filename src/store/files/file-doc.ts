@@ -7,10 +7,10 @@ import type { StoreVoice } from '../set-aside.ts'
 import { isUnusable, setAside } from '../set-aside.ts'
 import { storeError } from '../store-error.ts'
 
-/** The file exists, but it is not a document of termaite. */
+/** The file exists, but is not one of termaite's documents. */
 class Garbage extends Error {}
 
-/** A document as one file of JSON, replaced whole while the mutex is held. A file that cannot be used is set aside. */
+/** A document as one JSON file, which is replaced as a whole while the mutex is held. A file that cannot be used is set aside. */
 export class FileDoc<T> implements Doc<T> {
   #path: string
   #initial: T
@@ -37,8 +37,7 @@ export class FileDoc<T> implements Doc<T> {
     } catch (error) {
       if (!(error instanceof Garbage)) throw error
     }
-    // The file is read again under the lock, because another process may have set it aside and made a new one
-    // meanwhile.
+    // The file is read again under the lock, because another process may have set it aside and made a new one in the meantime.
     return this.#mutex.hold(() => this.#parse(this.#usable()))
   }
 
@@ -103,7 +102,7 @@ function parseDocument(text: string, initial: unknown): unknown {
     if (typeof initial !== 'object' || initial === null) return found
     if (isObject && Array.isArray(found) === Array.isArray(initial)) return found
   } catch {
-    // Text that is not JSON counts as a document of another shape.
+    // Text that is not JSON counts as a document of the wrong shape.
   }
   throw new Garbage()
 }

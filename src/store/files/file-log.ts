@@ -50,7 +50,7 @@ export class FileLog<T> implements Log<T> {
       this.#check()
       const { flushed } = await this.#mutex.hold(() => {
         const items = make(this.#pen.last<T>())
-        // The lines are written under the lock and flushed after it, so that no other process waits for the disk.
+        // The lines are written under the lock but flushed after it, so that no other process waits for the disk.
         return { flushed: items.length > 0 ? this.#pen.write(items.map((item) => JSON.stringify(item))) : undefined }
       })
       await flushed
@@ -80,7 +80,7 @@ export class FileLog<T> implements Log<T> {
         for (const line of lines) {
           const found = parseLine<T>(line)
           const partial = line.open && found.at(-1)?.item === undefined
-          // Another process may be writing the line right now; the remains of a dead process are older.
+          // Another process may be writing the line right now; the leftovers of a dead process are older.
           if (partial && (await source.age(this.#clock.now())) < freshMs) continue
           for (const one of found.reverse()) yield one
         }
@@ -144,7 +144,7 @@ export class FileLog<T> implements Log<T> {
 
   /** Removes the file instead of emptying it, so that other processes notice that the log is a new file. */
   async clear(): Promise<void> {
-    // Nothing of a log without durable lines is expected after a power cut, and the disk need not be waited for.
+    // A log without durable lines may be lost in a power cut anyway, so the disk need not be waited for.
     const { isUnsynced } = this.#pen
     this.#pen.close()
     try {
@@ -156,10 +156,7 @@ export class FileLog<T> implements Log<T> {
     this.#ring()
   }
 
-  /**
-   * Sets aside, once, anything that is not a log: a folder, a file that we may not use, or one without a single line of
-   * ours.
-   */
+  /** Sets aside, once, anything that is not a log: a folder, a file that we may not use, or a file without any line of ours. */
   #check(): void {
     if (this.#isChecked) return
     this.#isChecked = true
@@ -184,7 +181,7 @@ function overwrite(path: string, from: number, to: number): void {
 
 const sampleBytes = 64 * 1024
 
-/** Whether a log is missing, empty, or has a line in its first or last part that begins as every item does, or that was erased. */
+/** Whether a log is missing, empty, or has a line in its first or last part that begins like an item, or that was erased. */
 function mayHoldItems(path: string): boolean {
   let fd: number
   try {
@@ -210,7 +207,7 @@ export const pollMs = 1_000
 
 type Ears = { signal: AbortSignal; clock: Clock; bell: ChangeSignal }
 
-/** Yields the items of a log from a position on, then each item that is appended, until the signal aborts. */
+/** Yields the items of a log after a position, then each item that is appended, until the signal aborts. */
 export async function* follow<T>(path: string, after: number, { signal, clock, bell }: Ears): AsyncGenerator<Line<T>> {
   let at = after
   let inside: boolean | undefined
@@ -231,7 +228,7 @@ export async function* follow<T>(path: string, after: number, { signal, clock, b
       source ??= await LogReader.open(path)
       const size = (await source?.size()) ?? 0
       if (size < at) at = 0
-      // The position may be inside a line that another process was writing: that line began before it and is skipped.
+      // The position may be inside a line that another process was writing: that line began before the position and is skipped.
       if (source) inside ??= !(await source.beginsLine(at))
       if (at === 0) inside = false
       for await (const lines of source ? linesOn(source.read, at, size) : [])

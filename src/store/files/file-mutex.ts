@@ -5,7 +5,7 @@ import { holding, isDamaged, openDatabase, patiently } from '../sqlite.ts'
 import { storeError } from '../store-error.ts'
 import { serialQueue } from '../../base/serial-queue.ts'
 
-/** A lock over all processes. Node has no flock; SQLite's write lock works like one, and the system frees it when its process dies. */
+/** A lock for all processes. Node has no flock; SQLite's write lock works like one, and the system releases it when its process dies. */
 export class Mutex {
   #path: string
   #voice: StoreVoice
@@ -28,13 +28,13 @@ export class Mutex {
     }
   }
 
-  /** Opens the file. SQLite would write an empty one at every lock, so it gets its one page right away. */
+  /** Opens the file. SQLite would write an empty file at every lock, so it gets its single page right away. */
   async #opened(): Promise<DatabaseSync> {
     const db = openDatabase(this.#path)
     try {
       await patiently(this.#voice.clock, () => {
         if (db.prepare('PRAGMA page_count').get()?.page_count === 0) db.exec('PRAGMA user_version = 1')
-        // A file that is damaged shows it here, before anybody relies on its lock.
+        // A damaged file is detected here, before anybody relies on its lock.
         db.exec('BEGIN IMMEDIATE; ROLLBACK')
       })
       return db

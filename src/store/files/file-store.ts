@@ -30,7 +30,7 @@ function place(home: string, name: string): string {
   return join(home, name)
 }
 
-/** Returns the one object for a name: it holds the open file. */
+/** Returns the one object for a name, because the object has an open file. */
 function oneFor<T>(all: Map<string, T>, name: string, make: () => T): T {
   const one = all.get(name) ?? make()
   all.set(name, one)

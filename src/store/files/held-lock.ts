@@ -2,8 +2,8 @@ import type { DatabaseSync } from 'node:sqlite'
 import { busy, openDatabase, sqliteCode } from '../sqlite.ts'
 
 /**
- * A lock that one process at a time holds for as long as it likes. Node has no flock; SQLite's write lock works like one, and the
- * system frees it when its process dies.
+ * A lock that one process at a time can hold for as long as it wants. Node has no flock; SQLite's write lock works like one, and the
+ * system releases it when its process dies.
  */
 export class HeldLock {
   #path: string

@@ -12,7 +12,7 @@ const breath = promisify(setImmediate)
 const newline = 0x0a
 const firstChunk = 16 * 1024
 
-/** Appends lines to a file that other processes append to as well. */
+/** Appends lines to a file to which other processes append too. */
 export class LineWriter {
   #path: string
   #sheet: OpenFile | undefined
@@ -22,13 +22,13 @@ export class LineWriter {
   }
 
   /**
-   * Appends lines, at once when it is called and durably when it resolves, unless they are `unsynced`. Returns a position at or
-   * before the first line.
+   * Appends lines. They are written when the call begins and durable when it resolves, unless they are `unsynced`. Returns a position at
+   * or before the first line.
    */
   async write(lines: readonly string[], unsynced?: 'unsynced'): Promise<number> {
     const text = `${lines.join('\n')}\n`
     const first = this.#put(text)
-    // If another process cleared the log in that moment, the lines belong into the new file.
+    // If another process cleared the log at that moment, the lines belong in the new file.
     const { sheet, at } = this.#current() === first.sheet ? first : this.#put(text)
     if (unsynced) return at
     if (!sheet.isNamed) syncFolder(dirname(this.#path))
@@ -37,7 +37,7 @@ export class LineWriter {
     return at
   }
 
-  /** Whether lines were written and none of them is durable. */
+  /** Whether lines were written but none of them is durable yet. */
   get isUnsynced(): boolean {
     return this.#sheet?.isNamed === false
   }
@@ -48,7 +48,7 @@ export class LineWriter {
     this.#sheet = undefined
   }
 
-  /** Reads the last whole item and the lines after it that cannot be read, the oldest first. */
+  /** Reads the last whole item and the unreadable lines after it, oldest first. */
   last<T>(): Line<T>[] {
     const sheet = this.#current() ?? this.#open()
     const { size } = fstatSync(sheet.fd)
@@ -66,7 +66,7 @@ export class LineWriter {
   #put(text: string): { sheet: OpenFile; at: number } {
     const sheet = this.#current() ?? this.#open()
     const { size } = fstatSync(sheet.fd)
-    // The unfinished line of a killed process must not swallow the first one.
+    // The unfinished line of a killed process must not absorb the first line.
     const bytes = Buffer.from(sheet.isTorn(size) ? `\n${text}` : text)
     const written = writeSync(sheet.fd, bytes)
     if (written < bytes.length) throw shortWrite(this.#path, written, bytes.length)
@@ -74,7 +74,7 @@ export class LineWriter {
     return { sheet, at: size }
   }
 
-  /** Returns the open file, as long as it is still the one at the path. */
+  /** Returns the open file, if it is still the one at the path. */
   #current(): OpenFile | undefined {
     const there = statSync(this.#path, { throwIfNoEntry: false })
     return there && this.#sheet?.is(there) ? this.#sheet : undefined
@@ -88,7 +88,7 @@ export class LineWriter {
   }
 }
 
-/** An open file. A cleared log goes on in another one. */
+/** An open file. A cleared log continues in another file. */
 class OpenFile {
   readonly fd: number
   /** Whether the name of the file in its folder is durable. */
@@ -107,7 +107,7 @@ class OpenFile {
     return other.ino === this.#id.ino && other.dev === this.#id.dev
   }
 
-  /** Notes the bytes that were written behind the first `size` bytes of the file. */
+  /** Notes the bytes that were written after the first `size` bytes of the file. */
   wrote(bytes: Buffer, size: number): void {
     this.#own = { bytes, end: size + bytes.length }
   }
@@ -132,7 +132,7 @@ class OpenFile {
     return bytes.subarray(0, have)
   }
 
-  /** Makes the written lines durable. One flush serves all lines that were written before it began. */
+  /** Makes the written lines durable. One flush covers all lines that were written before it began. */
   keep(): Promise<void> {
     this.#next ??= this.#flushing.then(breath).then(() => {
       this.#next = undefined
@@ -145,12 +145,12 @@ class OpenFile {
 
   close(): void {
     const done = () => closeSync(this.fd)
-    // The system reuses the number of a closed file, and a late flush would then hit the wrong file.
+    // The system reuses the number of a closed file, and a late flush would then apply to the wrong file.
     ;(this.#next ?? this.#flushing).then(done, done)
   }
 }
 
-/** Divides the end of a file into lines. Unless it is the whole file, its first line may have begun before and is left out. */
+/** Splits the end of a file into lines. Unless it is the whole file, the first line may have begun earlier and is left out. */
 function linesOf(bytes: Buffer, from: number): RawLine[] {
   const lines: RawLine[] = []
   let start = from === 0 ? 0 : bytes.indexOf(newline) + 1

@@ -1,9 +1,9 @@
 import type { Line } from '../../core/talk/store.ts'
 
-/** Bytes at a place in a file; fewer than asked for only at its end. */
+/** Reads bytes at a place in a file; returns fewer than requested only at its end. */
 export type Read = (at: number, length: number) => Promise<Buffer>
 
-/** The bytes of one line without its newline; `open` when the file ends before one. */
+/** The bytes of one line without its newline; `open` if the file ends without one. */
 export type RawLine = { at: number; bytes: Buffer; open: boolean }
 
 const newline = 0x0a
@@ -11,8 +11,8 @@ const firstChunk = 64 * 1024
 const largestChunk = 1024 * 1024
 
 /**
- * Lines from `from` to `size`, oldest first, in lists of those that were read at once: a step of the generator for each line would
- * take longer than reading it. Newlines are looked for in bytes, so a chunk may end inside a character.
+ * The lines from `from` to `size`, oldest first, in lists of lines that were read together: a generator step for each line would take
+ * longer than reading it. Newlines are searched for in bytes, so a chunk may end inside a character.
  */
 export async function* linesOn(read: Read, from: number, size: number): AsyncGenerator<RawLine[]> {
   let begun: Buffer[] = []
@@ -37,7 +37,9 @@ export async function* linesOn(read: Read, from: number, size: number): AsyncGen
   if (rest.length > 0) yield [{ at, bytes: rest, open: true }]
 }
 
-/** Lines from `size` back to the beginning, newest first, in lists like those of `linesOn`. Reads only as much as is consumed. */
+/**
+ * The lines from `size` back to the beginning, newest first, in lists like those of `linesOn`. Reads only as much as the caller consumes.
+ */
 export async function* linesBack(read: Read, size: number): AsyncGenerator<RawLine[]> {
   let begun: Buffer[] = []
   let open = true
@@ -64,10 +66,10 @@ export async function* linesBack(read: Read, size: number): AsyncGenerator<RawLi
 
 const joinBytes = (parts: Buffer[]) => (parts.length === 1 ? parts[0]! : Buffer.concat(parts))
 
-// A negative position would count from the end and find the same newline for ever.
+// A negative position would count from the end and find the same newline forever.
 const lastNewline = (bytes: Buffer, right: number) => (right === 0 ? -1 : bytes.lastIndexOf(newline, right - 1))
 
-/** Reads one line: an item, a broken text, or the remains of a torn write followed by an item. */
+/** Parses one line: an item, a broken text, or the leftovers of a torn write followed by an item. */
 export function parseLine<T>(line: RawLine): Line<T>[] {
   const text = line.bytes.toString('utf8')
   if (text.trim() === '') return []
@@ -76,13 +78,13 @@ export function parseLine<T>(line: RawLine): Line<T>[] {
   const start = findItem(text)
   if (start === undefined) return [{ at: line.at, broken: text }]
   const rest = text.slice(start)
-  // The position is counted from the end, because a torn write may stop inside a character, and its text then has other bytes.
+  // The position is counted from the end, because a torn write may stop inside a character, whose text then has different bytes.
   const before = line.bytes.length - Buffer.byteLength(rest)
   const remnant = { ...line, bytes: line.bytes.subarray(0, before) }
   return [...parseLine<T>(remnant), { at: line.at + before, item: item<T>(rest)! }]
 }
 
-/** Parses an item. Items are objects, so an unfinished line is complete exactly when it parses. */
+/** Parses an item. Items are objects, so an unfinished line is complete exactly if it parses. */
 function item<T>(text: string): T | undefined {
   if (!text.trimEnd().endsWith('}')) return undefined
   try {
@@ -95,7 +97,7 @@ function item<T>(text: string): T | undefined {
 
 /**
  * Finds where a whole item begins after a torn one. It must begin with the same first key as the torn one: a line that was cut after a
- * nested object ends in a whole object too, which is not an item.
+ * nested object also ends in a whole object, which is not an item.
  */
 function findItem(text: string): number | undefined {
   if (!text.trimEnd().endsWith('}')) return undefined

@@ -7,10 +7,10 @@ import { timeApart } from '../../base/time/clock.ts'
 
 const readBeside = promisify(read)
 
-/** The number of bytes that are read without waiting, because that is faster: mostly only the end of a log is read. */
+/** Up to this many bytes are read synchronously, because that is faster: usually only the end of a log is read. */
 const atOnce = 256 * 1024
 
-/** A log file that is open for reading. As long as it is open, the system gives its identity to no other file. */
+/** A log file that is open for reading. While it is open, the system gives its identity to no other file. */
 export class LogReader {
   #path: string
   #file: number
@@ -45,7 +45,7 @@ export class LogReader {
     return buffer.subarray(0, have)
   }
 
-  /** Reads a part of a long log beside other work. */
+  /** Reads a part of a long log, interleaved with other work. */
   async #part(into: Buffer, at: number): Promise<number> {
     this.#done += into.length
     if (this.#done <= atOnce) return readSync(this.#file, into, 0, into.length, at)
@@ -56,7 +56,7 @@ export class LogReader {
     return fstatSync(this.#file).size
   }
 
-  /** Returns how long ago the file was written, in ms. The clocks may differ, so the difference counts in either direction. */
+  /** Returns how long ago the file was written, in ms. The clocks may differ, so only the size of the difference counts. */
   async age(now: number): Promise<number> {
     return timeApart(now, fstatSync(this.#file).mtimeMs)
   }
@@ -66,7 +66,7 @@ export class LogReader {
     return at === 0 || (await this.read(at - 1, 1))[0] === 0x0a
   }
 
-  /** Says whether this is still the file at the path. */
+  /** Says whether the file at the path is still this one. */
   async isCurrent(): Promise<boolean> {
     const mine = fstatSync(this.#file)
     const there = statAt(this.#path)

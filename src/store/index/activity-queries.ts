@@ -4,8 +4,8 @@ import { DaySlots, slotMs } from './day-slots.ts'
 type ActivityBy = 'agent' | 'day' | 'project'
 
 /**
- * The activity of one agent, one day or one project: turns that an agent answered, tries of agents that failed, and how long agents were
- * out of quota.
+ * The activity of one agent, one day or one project: turns that an agent answered, attempts of agents that failed, and how long agents
+ * were out of quota.
  */
 export type ActivityRow = { key: string; turns: number; failures: number; parkedMs: number }
 
@@ -15,7 +15,7 @@ export type ActivityOf = { by: ActivityBy; now: number; since?: number; project?
 const keys = (by: ActivityBy, agent: string, at: string, project: string): string =>
   ({ agent, day: `${at} / ${slotMs}`, project: `coalesce(l.path, ${project})` })[by]
 
-/** A try that a person cancelled is not a failure. */
+/** An attempt that a person cancelled does not count as failed. */
 const counted = "e.type = 'attempt' AND e.by NOT IN ('termaite', 'user') AND coalesce(e.text, '') NOT LIKE 'aborted:%'"
 
 export function activity(db: DatabaseSync, { by, now, since = 0, project, zone }: ActivityOf): ActivityRow[] {
@@ -50,14 +50,14 @@ export function activity(db: DatabaseSync, { by, now, since = 0, project, zone }
 
 type Parking = { agent: string; place: string; from: number; until: number }
 
-/** The times that agents were out of quota, in parts of a key; times that overlap count once for an agent. */
+/** The times during which agents were out of quota, split by key; times that overlap count once per agent. */
 function parkedTimes(
   db: DatabaseSync,
   { by, now, since, project }: { by: ActivityBy; now: number; since: number; project?: string },
 ): [string | number, number][] {
   const found = db
     .prepare(
-      // The answer of an agent shows that its quota was back before the time that was named.
+      // An answer of the agent shows that its quota was back before the reported time.
       `SELECT p.agent, coalesce(l.path, p.project) AS place, max(p.at, :since) AS "from",
          min(p.until, :now, coalesce((
            SELECT min(t.began) FROM turns t WHERE t.began > p.at AND t.by = p.agent AND t.how = 'answered'
@@ -68,7 +68,7 @@ function parkedTimes(
     .all({ since, now, project: project ?? null }) as Parking[]
   const ends = new Map<string, number>()
   return found.flatMap(({ agent, place, from, until }): [string | number, number][] => {
-    // In a list of projects, each project has the whole time that an agent could not work in it.
+    // In a list of projects, each project has the whole time in which an agent could not work in it.
     const group = by === 'project' ? `${agent} ${place}` : agent
     const begin = Math.max(from, ends.get(group) ?? 0)
     if (until <= begin) return []

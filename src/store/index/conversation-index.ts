@@ -34,13 +34,13 @@ export type {
   VerdictRow,
 }
 
-/** A searchable index of all conversations. It is made from the logs, and no turn needs it. Projects are named by their slug. */
+/** A searchable index of all conversations. It is made from the logs, and no turn needs it. Projects are identified by their slug. */
 export interface Index {
   /** Indexes what was added to the logs; returns the number of new entries. */
   catchUp(): Promise<number>
   rebuild(): Promise<number>
   sessions(of?: { project?: string }): Promise<Session[]>
-  /** Lists the projects, the most recently used first. */
+  /** Lists the projects, most recently used first. */
   projects(): Promise<IndexedProject[]>
   /** Yields the messages of a session, oldest first. Only a page of them is in memory at a time. */
   messages(session: string): AsyncGenerator<Message>
@@ -51,15 +51,18 @@ export interface Index {
   search(text: string, of?: { project?: string; limit?: number }): Promise<Hit[]>
   /** `zone` is the time zone of days; without it, the zone of this machine. */
   usage(of: { by: UsageBy; since?: number; project?: string; zone?: string }): Promise<UsageRow[]>
-  /** Returns the turns of all projects in which an agent worked in a thread of its own. */
+  /** Returns the turns of all projects in which an agent worked in its own thread. */
   threads(): Promise<ThreadTurn[]>
-  /** Returns turns, failures and the time without quota in the same groups. */
+  /** Returns turns, failures and the time without quota, grouped in the same way. */
   activity(of: ActivityOf): Promise<ActivityRow[]>
   /** Returns how turns were thought through, and the results. */
   verdicts(of?: { since?: number; project?: string }): Promise<VerdictRow[]>
-  /** Returns how the newest turns of one project, of all, or of all but one went: a row for each agent that worked in them, the newest first. */
+  /**
+   * Returns the results of the newest turns of one project, of all, or of all but one: a row for each agent that worked in a turn, newest
+   * first.
+   */
   results(of?: ResultsOf): Promise<TurnResult[]>
-  /** Removes a project from the index. Its log has to be cleared first, or the project is indexed again. */
+  /** Removes a project from the index. Its log has to be cleared first; otherwise the project is indexed again. */
   forget(project: string): Promise<void>
   /** Removes a session whose lines were erased from the log of its project. */
   forgetSession(of: { project: string; session: string }): Promise<void>
@@ -98,10 +101,10 @@ export function openIndex(home: string, { clock = realClock, tell }: Partial<Sto
   }
 }
 
-/** How many messages or calls are read at once. */
+/** How many messages or calls one read fetches. */
 const page = 100
 
-/** Yields the rows at some places of the index, with only a page of them in memory. */
+/** Yields the rows at certain places of the index, with only a page of them in memory. */
 async function* inPages<Row>(
   database: Database,
   placesIn: (db: DatabaseSync) => number[],

@@ -10,7 +10,7 @@ import { LogReader } from '../files/log-reader.ts'
 import { immediately } from '../sqlite.ts'
 import { dropImported, dropProject, dropSession, keepEntries, keepImported } from './index-rows.ts'
 
-/** How much of a log is indexed at once: a larger part would hold up the screen and other processes. */
+/** How much of a log one step indexes: a larger step would delay the screen and other processes. */
 const mostBytes = 512 * 1024
 const markBytes = 64
 
@@ -41,7 +41,7 @@ async function takeIn(db: DatabaseSync, home: string, project: string, clock: Cl
       if (batch) await readSystemPrompts(batch, join(home, 'projects', project, 'output'))
       if (batch ? fits && batch.end === known.offset : !known) return count
       await immediately(db, clock, () => {
-        // Another process may have indexed this part already; the next round then goes on after it.
+        // Another process may have indexed this part already; the next round then continues after it.
         if (knownOf(db, project)?.offset !== known?.offset) return
         if (known && !fits) dropProject(db, project)
         if (!batch) return
@@ -85,7 +85,7 @@ function knownOf(db: DatabaseSync, project: string): Known | undefined {
   return db.prepare('SELECT offset, mark FROM logs WHERE project = ?').get(project) as Known | undefined
 }
 
-/** Says whether the indexed part is the beginning of this log: the bytes before the offset are the same. */
+/** Whether the indexed part is the beginning of this log: the bytes before the offset are unchanged. */
 async function isBefore(source: LogReader, { offset, mark }: Known): Promise<boolean> {
   return offset <= (await source.size()) && (await source.read(offset - mark.length, mark.length)).equals(mark)
 }
@@ -107,7 +107,7 @@ async function nextBatch(source: LogReader, from: number): Promise<Batch> {
   return { entries, end, mark: await source.read(start, end - start) }
 }
 
-/** Reads the system prompts of the frames in a batch. One that is gone is left out. */
+/** Reads the system prompts of the frames in a batch; a missing one is left out. */
 async function readSystemPrompts({ entries }: Batch, bodies: string): Promise<void> {
   for (const placed of entries) {
     if (placed.entry.type !== 'frame') continue
@@ -115,12 +115,12 @@ async function readSystemPrompts({ entries }: Batch, bodies: string): Promise<vo
       const { frame } = JSON.parse(await promises.readFile(join(bodies, placed.entry.ref.sha), 'utf8'))
       if (typeof frame.system === 'string') placed.system = frame.system
     } catch {
-      // Without the system prompt the conversation can still be found.
+      // The conversation can also be found without the system prompt.
     }
   }
 }
 
-/** Indexes the imported sessions of a project that are new, and drops those that are gone. The log of one never changes. */
+/** Indexes the new imported sessions of a project, and drops those that no longer exist. The log of an imported session never changes. */
 async function takeImports(db: DatabaseSync, home: string, project: string, clock: Clock): Promise<number> {
   const wanted = importsIn(join(home, 'projects', project, 'imported.json'))
   const known = db.prepare('SELECT id, log FROM sessions WHERE project = ? AND log IS NOT NULL').all(project)
@@ -133,7 +133,7 @@ async function takeImports(db: DatabaseSync, home: string, project: string, cloc
   for (const one of wanted.filter(({ log }) => !there.has(log))) {
     const entries = await importedEntries(join(home, 'projects', project, 'imported', `${one.log}.jsonl`))
     await immediately(db, clock, () => {
-      // Another process may have indexed the session meanwhile.
+      // In the meantime, another process may have indexed the session.
       if (entries.length === 0 || db.prepare('SELECT 1 FROM sessions WHERE id = ?').get(one.session)) return
       keepImported(db, project, one, entries)
       count += entries.length
@@ -158,7 +158,10 @@ async function importedEntries(path: string): Promise<Placed[]> {
   }
 }
 
-/** Reads which sessions were imported into a project. An unreadable document counts as empty: the index must not fail over it. */
+/**
+ * Reads which sessions were imported into a project. An unreadable document counts as empty, so that the index does not fail because of
+ * it.
+ */
 function importsIn(path: string): ImportedLog[] {
   try {
     const doc = JSON.parse(readFileSync(path, 'utf8')) as {
@@ -188,7 +191,7 @@ function projects(home: string): string[] {
 
 type Named = { path: string | null; names: Map<string, string> }
 
-/** Indexes the real path of a project and the names of its sessions; writes only what changed. */
+/** Indexes the real path of a project and the names of its sessions; writes only changed values. */
 async function keepNames(db: DatabaseSync, home: string, project: string, clock: Clock): Promise<void> {
   const { path, names } = readNames(join(home, 'projects', project, 'project.json'))
   const log = db.prepare('SELECT path FROM logs WHERE project = ?').get(project)
@@ -203,7 +206,7 @@ async function keepNames(db: DatabaseSync, home: string, project: string, clock:
   })
 }
 
-/** Reads the project's document. An unreadable one counts as empty: the index must not fail over it. */
+/** Reads the project's document. An unreadable one counts as empty, so that the index does not fail because of it. */
 function readNames(path: string): Named {
   try {
     const doc = JSON.parse(readFileSync(path, 'utf8')) as {

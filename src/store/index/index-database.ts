@@ -5,7 +5,7 @@ import { besideDatabase, setAside } from '../set-aside.ts'
 import { immediately, isDamaged, isUnwritable, openDatabase, patiently, temporaryDatabase } from '../sqlite.ts'
 import { storeError } from '../store-error.ts'
 
-/** The database of the index. All of its data is in the logs too, so a damaged file is set aside and a new one is filled. */
+/** The database of the index. All of its data is also in the logs, so a damaged file is set aside and a new one is filled. */
 export class Database {
   #path: string
   #voice: StoreVoice
@@ -68,7 +68,7 @@ export class Database {
     }
   }
 
-  /** Makes the index of a home that can only be read in a temporary file, from all of its logs. */
+  /** For a home that can only be read, makes the index in a temporary file, from all of the home's logs. */
   async #startElsewhere(): Promise<DatabaseSync> {
     const db = temporaryDatabase()
     prepare(db)
@@ -76,7 +76,7 @@ export class Database {
     return db
   }
 
-  /** Deletes a file of another version; one that is damaged is set aside, because nobody knows what it was. */
+  /** Deletes a file of another version; a damaged file is set aside instead, because nobody knows its content. */
   async #throwAway(isStale: boolean): Promise<void> {
     await this.close()
     if (!isStale) return setAside(this.#path, this.#voice, besideDatabase)
@@ -86,7 +86,10 @@ export class Database {
 
 class Stale extends Error {}
 
-/** Increased with every change of the tables, whose statements the sqlite3 of Debian 12 (3.40) must read too: a file of another version is deleted and made again from the logs. */
+/**
+ * Increased with every change of the tables. The sqlite3 of Debian 12 (3.40) must support their statements too. A file of another version
+ * is deleted and made again from the logs.
+ */
 const version = 11
 
 const wordsOut = `
@@ -270,7 +273,7 @@ const tables = `
   FROM sessions;
 `
 
-/** Makes the tables in an empty file. Returns false for a file of another version. */
+/** Creates the tables in an empty file. Returns false for a file of another version. */
 function prepare(db: DatabaseSync): boolean {
   const found = Number(db.prepare('PRAGMA user_version').get()!.user_version)
   if (found === version) return true
@@ -279,7 +282,7 @@ function prepare(db: DatabaseSync): boolean {
   return true
 }
 
-/** Empties the index at once. Deleting row by row, with its search words, would take as long as filling it. */
+/** Empties the index in one step. Deleting row by row, with all search words, would take as long as filling the index. */
 export function empty(db: DatabaseSync): void {
   db.exec(`
     DROP TRIGGER words_out;

@@ -9,7 +9,7 @@ export type Placed = { entry: Entry; begins: number; ends: number; system?: stri
 
 const longestFirst = 200
 
-/** How long an agent counts as out of quota if its provider named no time: the rotation waits this long at first. */
+/** How long an agent counts as out of quota if its provider named no time: the rotation first waits this long. */
 const unknownParkMs = 3_600_000
 
 const insertEntry =
@@ -18,8 +18,8 @@ const insertEntry =
 function keepEntry(into: StatementSync, project: string, entry: Entry, text: string | null): number | bigint {
   const { session, turn, id, at, by, type } = entry
   const { call, tool, ok } = toolColumns(entry)
-  // The words of an agent that was only consulted are found, but are not part of the session's messages. The output of a command that the
-  // person ran with "!" is one of the session's messages.
+  // The text of an agent that was only consulted can be found, but is not part of the session's messages. The output of a command that
+  // the person ran with "!" is one of the session's messages.
   const kind = entry.type === 'words' && entry.from ? 'consulted' : isOutput(entry) ? 'output' : type
   return into.run(project, session, turn, id, at, by, kind, text, call, tool, ok).lastInsertRowid
 }
@@ -86,7 +86,7 @@ export function keepEntries(db: DatabaseSync, project: string, all: readonly Pla
 export type ImportedLog = { session: string; log: string; cli: string; path: string }
 
 /**
- * Inserts the entries of an imported session. It is found and read like any other; its turns and tokens are not counted, because
+ * Inserts the entries of an imported session. It can be found and read like any other; its turns and tokens are not counted, because
  * termaite did not run them. Runs inside a transaction.
  */
 export function keepImported(db: DatabaseSync, project: string, from: ImportedLog, all: readonly Placed[]): void {
@@ -113,7 +113,7 @@ export function keepImported(db: DatabaseSync, project: string, from: ImportedLo
   )
 }
 
-/** Removes imported sessions as `dropProject` removes a project. */
+/** Removes imported sessions in the same way as `dropProject` removes a project. */
 export function dropImported(db: DatabaseSync, sessions: readonly string[]): void {
   overwriting(db, () => {
     for (const session of sessions) {
@@ -135,10 +135,7 @@ export function dropSession(db: DatabaseSync, session: string): void {
   })
 }
 
-/**
- * Dropped entries are overwritten on disk and removed from the search, because a person may have dropped them to remove
- * a secret.
- */
+/** Dropped entries are overwritten on disk and removed from the search, because a person may have dropped them to remove a secret. */
 export function dropProject(db: DatabaseSync, project: string): void {
   overwriting(db, () => {
     for (const table of ['entries', 'usage', 'verdicts', 'turns', 'judgements', 'parkings', 'sessions', 'logs'])
@@ -152,14 +149,14 @@ function overwriting(db: DatabaseSync, drop: () => void): void {
     drop()
     db.exec("INSERT INTO words (words) VALUES ('optimize')")
   } finally {
-    // Left on, secure_delete would make every later write slower by a quarter.
+    // If it stayed on, secure_delete would make every later write slower by a quarter.
     db.exec('PRAGMA secure_delete = OFF')
   }
 }
 
 const isOutput = (entry: Entry) => entry.type === 'result' && isPersonCommand(entry)
 
-/** Returns the text by which an entry is found. Entries of another version may lack any field. */
+/** Returns the text by which an entry can be found. Entries of another version may lack any field. */
 function searchedText(entry: Entry): string | null {
   switch (entry.type) {
     case 'call':
@@ -173,14 +170,14 @@ function searchedText(entry: Entry): string | null {
     case 'judgement':
       return lines(entry.why)
     case 'end':
-      // A good end only repeats the reply.
+      // A successful end only repeats the reply.
       return entry.outcome?.ok === false ? lines(entry.outcome.failure?.message) : null
     default:
       return 'text' in entry ? lines(entry.text) : null
   }
 }
 
-/** Returns the columns that only calls and results have; the key of a thread is in the column of calls. */
+/** Returns the columns that only calls and results have; the key of a thread is also stored in the column of calls. */
 function toolColumns(entry: Entry): { call: string | null; tool: string | null; ok: number | null } {
   if (entry.type === 'thread') return { call: String(entry.key), tool: null, ok: null }
   if (entry.type === 'call') return { call: String(entry.call), tool: String(entry.tool), ok: null }

@@ -30,7 +30,10 @@ const byPlace = `
   ORDER BY e.at DESC, e.seq DESC LIMIT :limit
 `
 
-/** Finds entries that contain every word or its beginning, best first. If none does (symbols, scripts without spaces), it searches for the text itself. */
+/**
+ * Finds entries that contain every word or its beginning, best first. If no entry does (symbols, scripts without spaces), searches for
+ * the text itself.
+ */
 export function search(db: DatabaseSync, text: string, project: string | undefined, limit: number): Hit[] {
   // SQLite would end the text at a NUL, before the closing quote.
   const wanted = text.replaceAll('\0', ' ').trim()
@@ -41,7 +44,7 @@ export function search(db: DatabaseSync, text: string, project: string | undefin
   return rows.map(({ name, ...row }) => ({ ...row, ...(name === null ? {} : { name }) }) as Hit)
 }
 
-/** Quotes each word, so that nothing a person types is an operator. */
+/** Quotes each word, so that no typed text acts as an operator. */
 function quoteWords(text: string): string {
   const words = text.split(/\s+/).slice(0, mostWords)
   return words.map((word) => `"${word.replaceAll('"', '""')}"*`).join(' ')

@@ -24,7 +24,7 @@ export type Session = {
 
 export type Message = { role: 'user' | 'assistant'; by: string; text: string; at: number }
 
-/** One tool call; without `ok` it has no result. */
+/** One tool call; `ok` is missing if the call has no result. */
 export type Trace = {
   turn: string
   call: string
@@ -94,7 +94,7 @@ export function sessionRow(db: DatabaseSync, id: string): Session | undefined {
 
 const messageTypes = "('prompt', 'steer', 'reply', 'words', 'output')"
 
-/** The places of a session's messages or tool calls in the index, in their order; the rows themselves may be long. */
+/** The places of a session's messages or tool calls in the index, in order; the rows themselves may be long. */
 export function placesOf(db: DatabaseSync, session: string, what: 'messages' | 'calls'): number[] {
   const types = what === 'messages' ? messageTypes : "('call')"
   const rows = db.prepare(`SELECT seq FROM entries WHERE session = ? AND type IN ${types} ORDER BY seq`).all(session)
@@ -136,7 +136,7 @@ function present(row: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null))
 }
 
-/** Reads a session's entries from its part of the log, one by one, because the index keeps only what is searched. */
+/** Reads a session's entries one by one from its part of the log, because the index only contains searchable text. */
 export async function* entriesOf(home: string, session: Session | undefined): AsyncGenerator<Entry> {
   const name = session?.log === undefined ? 'history' : join('imported', session.log)
   const source = session && (await LogReader.open(join(home, 'projects', session.project, `${name}.jsonl`)))

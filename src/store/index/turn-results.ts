@@ -5,12 +5,12 @@ import { isAgent } from '../../core/talk/judgement.ts'
 import { exitOf, isTestRun } from '../../core/work/test-run.ts'
 
 /**
- * The source from which the index knows whether a turn went well: a source of judgements, the tests that the turn itself ran, the failed
- * attempt of an agent, or the end of the turn.
+ * How the index knows whether a turn went well: from a source of judgements, the tests that the turn itself ran, the failed attempt of an
+ * agent, or the end of the turn.
  */
 export type ResultSource = EntryOf<'judgement'>['source'] | 'tests' | 'attempt' | 'end'
 
-/** How much each source counts beside the others: a person knows best, and a turn that failed has failed whatever a check said. */
+/** The priority of each source: a person knows best, and a turn that failed has failed whatever a check says. */
 const strengths: Record<ResultSource, number> = {
   person: 8,
   undo: 7,
@@ -22,13 +22,13 @@ const strengths: Record<ResultSource, number> = {
   attempt: 1,
 }
 
-/** Failures of a turn that was stopped: they say nothing about its work. */
+/** The failures of a turn that was stopped: they say nothing about its work. */
 const stopped: ReadonlySet<FailureKind> = new Set(['aborted', 'unfinished'])
 
 /** Failures that say nothing about the work of an agent: it could not begin, or was not allowed to act. */
 const unable: readonly FailureKind[] = ['quota', 'busy', 'auth', 'missing', 'denied']
 
-/** Keeps what the entries of a project say about its turns. Entries of another version may lack any field. */
+/** Stores what the entries of a project say about its turns. Entries of another version may lack any field. */
 export function turnRows(db: DatabaseSync, project: string): { keep(entry: Entry): void } {
   const begin = db.prepare('INSERT OR IGNORE INTO turns (project, turn, session, began) VALUES (?, ?, ?, ?)')
   const answer = db.prepare('UPDATE turns SET by = ? WHERE project = ? AND turn = ?')
@@ -63,7 +63,7 @@ export function turnRows(db: DatabaseSync, project: string): { keep(entry: Entry
           return
         }
         case 'result': {
-          // Tests that ran before the last change say nothing about the work as it is now.
+          // Tests that ran before the last change say nothing about the present work.
           if (changesFiles(entry.data)) {
             change.run(project, turn)
             judge(entry, 'tests', {})
@@ -75,7 +75,7 @@ export function turnRows(db: DatabaseSync, project: string): { keep(entry: Entry
         }
         case 'verdict':
           begin.run(project, turn, entry.session, at)
-          // The agent that acted signs the verdict.
+          // The verdict is signed by the agent that acted.
           if (isAgent(by)) answer.run(by, project, turn)
           if (entry.passed !== undefined)
             judge(entry, 'check', { agent: isAgent(by) ? by : undefined, good: entry.passed })
@@ -88,7 +88,7 @@ export function turnRows(db: DatabaseSync, project: string): { keep(entry: Entry
           return
         }
         case 'judgement':
-          // A judgement may be all that is known of a turn.
+          // A judgement may be the only known entry of a turn.
           begin.run(project, turn, entry.session, at)
           judge(entry, entry.source, entry)
           return
@@ -108,9 +108,8 @@ function changesFiles(data: unknown): boolean {
 }
 
 /**
- * How the work of one agent in one turn went. Without `good` the turn was answered, and nobody has said or checked whether well.
- * `framework` and `why`: how thinking labelled the request; `kind`: the label that a judgement brought. `cost` is absent if a part of it
- * is not known.
+ * The result of one agent's work in one turn. Without `good`, the turn was answered, but nobody has judged or checked it. `framework` and
+ * `why`: how thinking classified the request; `kind`: the label from a judgement. `cost` is missing if a part of it is not known.
  */
 export type TurnResult = {
   project: string
@@ -127,12 +126,12 @@ export type TurnResult = {
   kind?: string
 }
 
-/** How much of a prompt is read to know its kind. */
+/** How many characters of a prompt are read to determine its kind. */
 const longestPrompt = 4_000
 
 /**
- * The judgement that counts for each turn and agent, among the rows of a table of judgements: the newest of each source, and of these
- * the strongest. A row without an agent is about the agent that answered the turn.
+ * The judgement that counts for each turn and agent, among the rows of a table of judgements: the newest of each source, and of these the
+ * strongest. A row without an agent refers to the agent that answered the turn.
  */
 export const countedJudgements = (judgements: string): string => `
   SELECT project, turn, agent, at, source, good, kind, cost, ms FROM (
@@ -173,10 +172,10 @@ const results = (where: string) => `
   ORDER BY f.began DESC, f.turn DESC, f.agent
 `
 
-/** The turns whose results are wanted: of one project, or of all but one, and the newest `most` of them. */
+/** Selects turns: of one project, or of all but one, and of these the newest `most`. */
 export type ResultsOf = { project?: string; except?: string; most?: number }
 
-/** Returns how turns went, the newest first. */
+/** Returns the results of turns, newest first. */
 export function turnResults(db: DatabaseSync, { project, except, most = 1_000 }: ResultsOf = {}): TurnResult[] {
   const one = project ?? except
   const where = one === undefined ? '' : project === undefined ? 'WHERE project != :one' : 'WHERE project = :one'

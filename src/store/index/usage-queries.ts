@@ -65,7 +65,7 @@ export function threads(db: DatabaseSync): ThreadTurn[] {
     .map(({ key, from, to, usage }) => ({ key: String(key), from: Number(from), to: Number(to), usage: usage === 1 }))
 }
 
-/** Adds up the rows of a day; they come with a quarter of an hour as their key. */
+/** Adds up the rows of each day; each row's key is a quarter of an hour. */
 function byDay(rows: readonly UsageRow[], days: DaySlots): UsageRow[] {
   const all = new Map<string, UsageRow>()
   for (const row of rows) {
@@ -91,8 +91,9 @@ function byDay(rows: readonly UsageRow[], days: DaySlots): UsageRow[] {
 }
 
 /**
- * The turns that one agent took in one framework. `calls`: how many other agents were asked; `ms`: the median.
- * `tokens` are those of all agents that took part, and `source` is the least certain of theirs; `cost` is the sum over the `priced` rows among `counts`.
+ * The turns that one agent took in one framework. `calls`: how many other agents were asked; `ms`: the median. `tokens` are those of all
+ * agents that took part, and `source` is the least certain source of these numbers; `cost` is the sum over the `priced` rows among
+ * `counts`.
  */
 export type VerdictRow = {
   framework: string

@@ -1,6 +1,6 @@
 import type { Terminal, TerminalHost } from '../../core/screen/terminal.ts'
 
-/** The terminal that the supervised agent runs in now; after a crash it is another one. */
+/** The terminal in which the supervised agent runs now; after a crash it is a new one. */
 export class CurrentTerminal {
   #now: Terminal | undefined
   #bell = Promise.withResolvers<void>()
@@ -14,7 +14,7 @@ export class CurrentTerminal {
     return this.#now
   }
 
-  /** Resolves when the current terminal is not `last` any more, or when the signal aborts. */
+  /** Resolves when the current terminal is no longer `last`, or when the signal aborts. */
   async changed(last: Terminal | undefined, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     signal.addEventListener('abort', () => resolve(), { once: true })

@@ -24,12 +24,12 @@ import { whereabouts } from '../../native/mcp/mcp-entries.ts'
 import { exit } from '../../core/exit-codes.ts'
 
 /**
- * A hub, and the client that it takes us for; without a client it does not answer yet. `now` looks its place up again, and `fixed` says
- * that the place stays as it is, because a person named it.
+ * A hub, and the client as which it knows us; `caller` is missing while the hub does not answer. `now` looks its place up again, and
+ * `fixed` means that the place does not change, because a person named it.
  */
 export type FoundHub = { place: HubPlace; now: HubPlaceNow; fixed: boolean; caller?: HubCaller }
 
-/** Finds the hub: by option, environment, settings, other programs' settings, or by asking the person; and checks whether it answers. */
+/** Finds the hub by option, environment, settings, other programs' settings, or by asking the person; and checks whether it answers. */
 export async function findHub(
   io: Io,
   { home }: Place,
@@ -42,7 +42,7 @@ export async function findHub(
     (runningHubUrl(home) === undefined
       ? (wired.find(({ url }) => url !== undefined)?.url ?? (mayAsk ? await askedFor(io, home) : undefined))
       : undefined)
-  // A hub that nobody named may be started later or again, at any port.
+  // A hub that nobody named may be started later or restarted, at any port.
   const now = () => withKey(hubPlace(io, settings, named), wired)
   const place = now()
   const caller = (await callerAt(io, place)) ?? (dry ? undefined : await awaitedName(io, now))
@@ -56,11 +56,11 @@ export async function findHub(
   return { place: caller ? now() : place, now, fixed: named !== undefined, caller }
 }
 
-/** How often a hub that does not answer is asked again. */
+/** How often a hub that does not answer is tried again. */
 const againMs = 1_000
 
 /**
- * Waits for the hub if an agent's own key was handed in, because only the hub knows which name that key has. Undefined if the agent's name
+ * Waits for the hub if an agent's own key was provided, because only the hub knows the name of that key. Undefined if the agent's name
  * does not depend on the hub.
  */
 async function awaitedName(io: Io, now: HubPlaceNow): Promise<HubCaller | undefined> {
@@ -84,8 +84,8 @@ function withKey(place: HubPlace, wired: readonly NamedHub[]): HubPlace {
 }
 
 /**
- * Asks the person for the hub's address and key, and keeps both, so that the person is asked once. Undefined if nobody can be asked, or if
- * the person just presses Enter: then the hub of this machine is meant, which is found at whatever port it runs.
+ * Asks the person for the hub's address and key, and stores both, so that the person is only asked once. Undefined if nobody can be
+ * asked, or if the person just presses Enter: that means the hub of this machine, which is found at any port.
  */
 async function askedFor(io: Io, home: string): Promise<string | undefined> {
   if (io.in.isTTY !== true) return undefined
@@ -119,22 +119,22 @@ async function callerAt(io: Io, place: HubPlace): Promise<HubCaller | undefined>
 
   function handleRefusal(error: unknown): undefined {
     if (error instanceof HubRefused && error.status === 401) throw unknownKey(place.url)
-    // Waiting would not fix a certificate, and the key is not sent to a server that may be another one.
+    // Waiting would not repair a certificate, and the key must not be sent to a different server.
     if (error instanceof HubUntrusted) throw new UsageError(error.message, 1)
     if (late.aborted || error instanceof HubAway || error instanceof HubRefused) return undefined
     throw error
   }
 }
 
-/** A hub that another program's settings name, and the file. */
+/** A hub in another program's settings, with the settings file. */
 type NamedHub = { file: string; name: string; url?: string; key?: string }
 
 /** Findings in other programs' settings: addresses of hubs, and keys in plain text. */
 type SettingsScan = { hubs: NamedHub[]; plain: string[] }
 
 /**
- * The JSON files that name MCP servers, and the path to the servers in each: the project's, those of the CLIs, and one that earlier tools
- * wrote.
+ * The JSON files that configure MCP servers, and the path to the servers in each: the project's, those of the CLIs, and one that earlier
+ * tools wrote.
  */
 const places = (where: Whereabouts, root: string) => [
   { file: join(root, '.mcp.json'), path: ['mcpServers'] },
@@ -144,7 +144,7 @@ const places = (where: Whereabouts, root: string) => [
     .map((client) => ({ file: client.file(where), path: client.path.slice(0, -1) })),
 ]
 
-/** Names of a hub in such files; the second is of an earlier version. */
+/** Names of a hub in such files; the second was used by an earlier version. */
 const hubNames: readonly string[] = [hubName, 'waaah']
 
 export function scanSettings(io: Io, { root }: Pick<Place, 'root'>): SettingsScan {
@@ -160,7 +160,7 @@ export function scanSettings(io: Io, { root }: Pick<Place, 'root'>): SettingsSca
   }
 }
 
-/** Reads the servers in a file; a file that cannot be read counts as empty here, and its error is reported when it is to be written. */
+/** Reads the servers in a file; an unreadable file counts as empty here, and its error is reported when it has to be written. */
 function entriesIn({ file, path }: { file: string; path: readonly string[] }): { name: string; value: unknown }[] {
   try {
     const servers = jsonFormat.find(readFileSync(file, 'utf8'), path)
@@ -177,7 +177,7 @@ function addressIn(value: unknown): Pick<NamedHub, 'url' | 'key'> {
   return { url: address, key: bearer }
 }
 
-/** The name of a variable is not a key. */
+/** A reference to a variable is not a key. */
 const named = /^(?:Bearer )?\$\{?\w+\}?$/
 
 function plainKeys(value: unknown): string[] {

@@ -12,16 +12,16 @@ type HubQuestionParts = {
   hub: HubClient
   as: Registration
   clock: Clock
-  /** The ticket of the task that the agent works on now. */
+  /** The ticket of the agent's present task. */
   ticket(): string | undefined
 }
 
-/** The pause before a hub that is away, or that has closed the stream, is asked again. */
+/** The pause before the next attempt, after a hub was unreachable or closed the stream. */
 const againMs = 1_000
 
 /**
- * Puts the dialogs of a supervised CLI to the hub; a person answers them with `termaite task answer`. A dialog that is
- * answered on the CLI's own screen is withdrawn there. A hub that is away is asked again until it is back.
+ * Shows the dialogs of a supervised CLI at the hub, where a person answers them with `termaite task answer`. A dialog that is answered on
+ * the CLI's own screen is withdrawn there. An unreachable hub is tried again until it is back.
  */
 export function askAtHub({ hub, as, clock, ticket }: HubQuestionParts): Ask {
   return async (question, withdrawn) => {
@@ -39,7 +39,7 @@ export function askAtHub({ hub, as, clock, ticket }: HubQuestionParts): Ask {
         const answer = await answerTo(id, { hub, agent: as.id }, withdrawn)
         if (answer) return answer.picks
       } catch {
-        // The hub is away, or does not know the agent yet; the dialog stays on the screen meanwhile.
+        // The hub is unreachable, or does not know the agent yet; meanwhile the dialog stays on the screen.
       }
       await clock.sleep(againMs, withdrawn)
     }
@@ -49,14 +49,14 @@ export function askAtHub({ hub, as, clock, ticket }: HubQuestionParts): Ask {
   }
 }
 
-/** Follows the changes at the hub until a question of the agent is answered; undefined if the stream closes before. */
+/** Follows the changes at the hub until a question of the agent is answered; undefined if the stream closes first. */
 async function answerTo(
   question: string,
   { hub, agent }: { hub: HubClient; agent: string },
   signal: AbortSignal,
 ): Promise<HubAgent['answered']> {
   const answerIn = ({ answered }: Pick<HubAgent, 'answered'>) => (answered?.ask === question ? answered : undefined)
-  // The place in the stream is read before the agent, so that no answer falls between them.
+  // The place in the stream is read before the agent, so that no answer is missed between the two.
   const place = await hub.changesPlace(signal)
   const known = answerIn(await hub.agent(agent))
   if (known) return known
@@ -67,7 +67,7 @@ async function answerTo(
   return undefined
 }
 
-/** The question as the hub keeps it: with everything that it shows, because a person says yes only to what they have seen. */
+/** The question in the form for the hub, with everything that it shows: a person should only agree to something that they have seen. */
 async function askedOf(question: Question, id: string, task: string | undefined) {
   const { about, options, multiple, marked, ordered, free } = question
   const text = await questionText({ ...question, options: [] })

@@ -14,16 +14,19 @@ import { exit } from '../../core/exit-codes.ts'
 import { thisProgram } from '../../base/process/own-program.ts'
 import { ownStart } from '../../native/mcp/own-start.ts'
 
-/** How a CLI gets the hub's tools in a run: as text, and the profile with which it is started. */
+/** How a CLI gets the hub's tools in a run: a description, and the profile with which it is started. */
 export type Wiring = { how: string; profile: Profile; wired: boolean }
 
 const proxy = ['serve', '--stdio-proxy']
 
-/** Variables by which the CLI, and our program that it starts, find the hub and the file with the agent's key. No key is among them. */
+/**
+ * Variables by which the CLI, and our program that it starts, find the hub and the file with the agent's key. None of them contains a
+ * key.
+ */
 export function hubEnv(io: Io, { place, fixed }: FoundHub, keyFile: string): Record<string, string> {
   const { TERMAITE_HOME: home } = io.env
   const env: Record<string, string> = { [keyFileVariable]: keyFile }
-  // A hub that nobody named is looked for by each program when it needs the hub: it may be started again at another port.
+  // If nobody named the hub, each program looks for it when needed: the hub may be restarted at another port.
   if (fixed) env.TERMAITE_HUB = place.url
   if (home !== undefined) env.TERMAITE_HOME = home
   if (io.env.TERMAITE_HUB_CA !== undefined) env.TERMAITE_HUB_CA = io.env.TERMAITE_HUB_CA
@@ -34,9 +37,9 @@ export function hubEnv(io: Io, { place, fixed }: FoundHub, keyFile: string): Rec
 const longestCallMs = 600_000
 
 /**
- * Gives a CLI the hub's tools: for this run alone if its command line takes servers, otherwise in its own settings after the
- * person's yes. The tools come through our own program, which reads the agent's key from its file, so that no key is in the
- * CLI's settings or on its command line.
+ * Gives a CLI the hub's tools: for this run only if its command line accepts servers, otherwise in its own settings after the person's
+ * yes. The tools come through our own program, which reads the agent's key from its file, so that no key is in the CLI's settings or on
+ * its command line.
  */
 export async function wire(
   io: Io,
@@ -52,7 +55,7 @@ export async function wire(
   if (profile.screen?.lends)
     return lendServer(
       profile,
-      // The hub answers every call in time by itself.
+      // The hub itself answers every call in time.
       { name: hubName, ...start, env: hubEnv(io, hub, keyFile), patient: { args: start.args, ms: longestCallMs } },
       folder,
       consent.dry,

@@ -62,7 +62,7 @@ export type AgentOptions = Consent & {
   machineName?: string
 }
 
-/** Options that a session keeps: it is resumed with them unless others are given. */
+/** Options that a session stores: it is resumed with them unless others are given. */
 type KeptOptions = Partial<Pick<AgentOptions, 'leash' | 'server' | 'capabilities' | 'push' | 'machineName'>>
 
 /** Everything that is known before the agent is started. */
@@ -74,27 +74,27 @@ export type SupervisionPlan = {
   leash: Leash
   workflow: Workflow
   hub: FoundHub
-  /** The keys of the workspaces that the agent has, or may clone. */
+  /** The keys of the workspaces that the agent has or may clone. */
   workspaces: AgentWorkspaces
   /** The patterns of the addresses that the agent may clone; missing if it works in a project of this machine. */
   clones?: readonly string[]
   push: boolean
   capabilities: readonly string[]
   machineName?: string | undefined
-  /** The state that another run left, or a fresh one. */
+  /** The state from an earlier run, or a new one. */
   state: SupervisedSessionState
-  /** The session that is resumed, held so that no other process resumes it too. */
+  /** The lock on the resumed session, so that no other process resumes it too. */
   resumed?: HeldLock | undefined
 }
 
-/** The plan with what was opened for it; `hubKey` is the agent's key to the hub, in a file for the agent's own programs. */
+/** The plan with its opened resources; `hubKey` is the agent's key to the hub, in a file for the agent's own programs. */
 export type ReadyAgent = SupervisionPlan & {
   session: SupervisedSession
   wiring: Wiring | undefined
   hubKey: AgentKey<string>
 }
 
-/** Checks that everything is there to start the agent, asks the person for what is missing, and says what is wrong. */
+/** Checks that everything needed to start the agent exists, asks the person for missing things, and reports problems. */
 export async function preflight(io: Io, given: AgentOptions): Promise<SupervisionPlan> {
   const place = given.clone ? benchAt(io, given) : await workspaceAt(io, given)
   const found = given.resume ? await sessionBefore(io, place, given) : undefined
@@ -106,7 +106,7 @@ export async function preflight(io: Io, given: AgentOptions): Promise<Supervisio
   for (const words of settings.warnings) say(io, `termaite: ${words}`)
   const agent = agentNamed(io, settings, options.start ?? before?.agent)
   await readyToStart(io, place, agent, options)
-  // The commit is made only now: a program that cannot be started leaves no commit behind.
+  // The commit is made only now, so that a program which cannot be started leaves no commit behind.
   if (!given.clone) await needCommit(io, place.root, given)
   const workflow = await findWorkflow(io, place, options.as ?? before?.workflow ?? usualWorkflow, options)
   const wired = scanSettings(io, place)
@@ -114,9 +114,9 @@ export async function preflight(io: Io, given: AgentOptions): Promise<Supervisio
   const hub = await findHub(io, place, settings, { ...options, wired: wired.hubs })
   const leash = leashOf(settings, agent)
   const fresh = before ?? freshState(io, place, agent, { workflow: workflow.name, tmux: options.tmux })
-  // A key that was made for an agent decides the agent's name.
+  // If a key was made for an agent, it determines the agent's name.
   const named = hub.caller?.role === 'agent' ? { ...fresh, hubId: hub.caller.name } : fresh
-  // A session that was begun in the project itself goes on there, and one that is resumed with --here moves there.
+  // A session that began in the project itself continues there, and one that is resumed with --here moves there.
   const state = options.here ? { ...named, here: true } : named
   const clones = options.clone ? cloneRulesOf(settings) : undefined
   const workspaces = await keysAt(io, place.root, hub.place.url, clones)
@@ -140,13 +140,13 @@ export async function preflight(io: Io, given: AgentOptions): Promise<Supervisio
 }
 
 /**
- * The options of the sessions of a project. They are kept in the person's home and not with the session, whose file the agent can write: an
- * agent must neither loosen its leash nor choose the hub that is given its key.
+ * The options of the sessions of a project. They are stored in the person's home and not with the session, whose file the agent can
+ * write: an agent must neither loosen its leash nor choose the hub that gets its key.
  */
 const keptOptions = (io: Io, { home, root }: Place) =>
   fileStore(home, voiceOf(io)).doc<Record<string, KeptOptions>>(`projects/${slugOf(root)}/supervised`, {})
 
-/** Keeps the options of a session, and forgets those of sessions that are gone. */
+/** Stores the options of a session, and removes those of sessions that no longer exist. */
 async function keepOptions(
   kept: ReturnType<typeof keptOptions>,
   { root }: Place,
@@ -160,7 +160,7 @@ async function keepOptions(
   }))
 }
 
-/** The options of this run, with those of the session for everything that this run leaves open. */
+/** The options of this run, completed with the session's options. */
 function withKept(given: AgentOptions, kept: KeptOptions = {}): AgentOptions {
   return {
     ...kept,
@@ -170,7 +170,7 @@ function withKept(given: AgentOptions, kept: KeptOptions = {}): AgentOptions {
   }
 }
 
-/** Finds the session to resume, and takes it: from here on no other process can resume it. */
+/** Finds the session to resume and locks it: from now on no other process can resume it. */
 async function sessionBefore(
   io: Io,
   { root }: Place,
@@ -186,11 +186,11 @@ async function sessionBefore(
   const folder = join(sessionsIn(root), found.id)
   makeFolderHere(folder)
   const lock = new HeldLock(join(folder, 'resumed.lock'))
-  // A dry run leaves nothing behind, and so takes nothing.
+  // A dry run leaves nothing behind, so it takes no lock.
   if (!dry && !lock.take()) throw new UsageError(`--resume: another process is resuming ${found.agent} already.`, 1)
   const lives = ({ owner }: SupervisedSessionState) => owner !== '' && owner !== ownerMark() && isAlive(owner)
   const alive = lives(found)
-  // A process that is found dead, or that had the session until it was taken, may have written it once more after it was read.
+  // A process that turns out to be dead, or that had the session until it was locked, may have written it once more after it was read.
   const state = sessionStates(root).find(({ id }) => id === found.id) ?? found
   if (alive || lives(state)) {
     lock.release()
@@ -199,7 +199,7 @@ async function sessionBefore(
   return { state: { ...state, owner: ownerMark() }, lock }
 }
 
-/** Sessions that are tracked by git came with the repository. */
+/** Sessions that git tracks came with the repository. */
 async function trackedSessions(io: Io, root: string): Promise<Set<string>> {
   const args = ['ls-files', '-z', '--', '.termaite/sessions']
   const { code, out } = await projectGit(io.env).ran(root, args)
@@ -235,7 +235,7 @@ function freshState(
   }
 }
 
-/** The folder of an agent that clones the repositories of its tasks: nothing of it belongs to a project. */
+/** The folder of an agent that clones the repositories of its tasks: no part of it belongs to a project. */
 function benchAt(io: Io, { start, dry }: AgentOptions): Place {
   const home = homeOf(io.env)
   const bench = join(home, 'bench', (start ?? 'agent').replaceAll(/[^\w.-]/g, '-'))
@@ -243,7 +243,7 @@ function benchAt(io: Io, { start, dry }: AgentOptions): Place {
   return { home, cwd: bench, root: bench }
 }
 
-/** The rules of the settings; without any, everything is allowed that encrypts and knows its server. */
+/** The rules in the settings; by default every address is allowed that encrypts and verifies its server. */
 function cloneRulesOf({ hub }: Settings): readonly string[] {
   const rules = hub.clone ?? ['*']
   const strange = rules.find((rule) => cloneRule(rule) === undefined)
@@ -267,14 +267,14 @@ async function workspaceAt(io: Io, { yes, dry }: AgentOptions): Promise<Place> {
   return made
 }
 
-/** Makes the first commit of a repository that has none, for an agent that works in worktrees. */
+/** Makes the first commit of a repository that has no commit, for an agent that works in worktrees. */
 async function needCommit(io: Io, root: string, { here, resume, yes, dry }: AgentOptions): Promise<void> {
   if (here || resume || dry || !gitFolders(root) || (await hasCommit(io.env, root))) return
   await beginHistory(io, root, yes)
 }
 
 /**
- * Makes the first commit of a repository, because the worktree of an agent begins at a commit. Files with keys stay out of it, unless the
+ * Makes the first commit of a repository, because the worktree of an agent starts at a commit. Files with keys are left out, unless the
  * person has staged them.
  */
 async function beginHistory(io: Io, root: string, yes: boolean): Promise<void> {
@@ -301,7 +301,7 @@ async function beginHistory(io: Io, root: string, yes: boolean): Promise<void> {
   say(io, `termaite: made the first commit${all > 0 ? `, with ${count}` : ', which is empty'}.${told}`)
 }
 
-/** Finds the agent by its name: one of the settings, or a CLI that runs in a terminal. */
+/** Finds the agent by its name: one from the settings, or a CLI that runs in a terminal. */
 function agentNamed(io: Io, settings: Settings, name: string | undefined): AgentSettings {
   const known = spawnable(settings, io)
   const found = known.find((agent) => agent.name === name)
@@ -321,7 +321,7 @@ function agentNamed(io: Io, settings: Settings, name: string | undefined): Agent
   throw new UsageError(`--start: there is no agent "${name}".${meant} Allowed: ${names.join(', ')}.`)
 }
 
-/** Checks that the agent's program is installed and logged in; asks the person if that cannot be known. */
+/** Checks that the agent's program is installed and logged in; asks the person if that cannot be determined. */
 async function readyToStart(io: Io, place: Place, agent: AgentSettings, consent: Consent): Promise<void> {
   const profile = profileOf(agent)
   if (!profile || agent.kind === 'native') return
@@ -329,11 +329,11 @@ async function readyToStart(io: Io, place: Place, agent: AgentSettings, consent:
   if (!isHere(program === undefined ? profile.words : [program], io)) throw notFound(profile)
   if (await isLoggedIn(io, place, profile)) return
   const words = `${profile.name} requires login. Run: ${profile.login}`
-  // The CLI asks for the login itself once it runs, so the person may start it all the same.
+  // The CLI itself asks for the login once it runs, so the person may start it anyway.
   if (consent.yes || consent.dry) return say(io, `termaite: ${words}`)
-  if (io.in.isTTY !== true) throw new UsageError(`${words} (or start it all the same with --yes)`, 1)
+  if (io.in.isTTY !== true) throw new UsageError(`${words} (or start it anyway with --yes)`, 1)
   say(io, `termaite: ${words}`)
-  if (!(await confirm(io, 'Start it all the same?', false))) throw new UsageError(`${profile.name} was not started.`, 1)
+  if (!(await confirm(io, 'Start it anyway?', false))) throw new UsageError(`${profile.name} was not started.`, 1)
 }
 
 const isHere = (words: readonly string[], io: Io) => words.some((word) => findProgram(word, io) !== undefined)

@@ -42,10 +42,10 @@ type SlotOptions = {
   machineName?: string
 }
 
-/** The task that a slot works on, kept before its prompt is sent: a process that is given the task again goes on with that turn. */
+/** The task that a slot works on, stored before its prompt is sent: a process that gets the task again continues that turn. */
 type TaskAtWork = {
   task: string
-  /** The id of each prompt, and how many notes of the task the agent has been given with it and those before it. */
+  /** The id of each prompt, and how many notes of the task the agent has got with it and the earlier ones. */
   sends: { id: string; notes: number }[]
 }
 
@@ -80,7 +80,7 @@ export async function workOnHubTasks(
     }
     const at = { ...(await keysAt(io, place.root, hub.place.url)), version, protocol: hubProtocol }
     const as = { ...known, capabilities: [agent, ...capabilities], ...at }
-    // An agent that works in the project itself has no branch to give for review.
+    // An agent that works in the project itself has no branch to review.
     const { worktrees } = open.parts
     const workspace = worktree && worktrees ? worktreeWorkspace(io, place.root, worktree, worktrees) : plainWorkspace
     const taskSource = new HubTaskSource({
@@ -117,7 +117,7 @@ export async function workOnHubTasks(
 }
 
 /**
- * Takes the right to give tasks to a slot, which one process at a time has: two of them would end each other's key at the hub, and
+ * Takes the right to give tasks to a slot, which only one process may have: two of them would revoke each other's key at the hub, and
  * each would send the prompt of the same task.
  */
 function takeSlot({ clock }: Io, { home, root }: Place, id: number): HeldLock {
@@ -136,15 +136,15 @@ function takeSlot({ clock }: Io, { home, root }: Place, id: number): HeldLock {
   throw new UsageError(`slot ${id} already takes tasks${who}.${mend}`, 1)
 }
 
-/** Without an id the text is sent once more, whatever was sent before. */
+/** Without an id the text is sent again, whatever was sent before. */
 async function send(io: Io, place: Place, open: OpenCrew, id: number, text: string, once?: string): Promise<void> {
   await open.crew.send(id, text, once)
   await ensureKeeper(io, place, open)
 }
 
 /**
- * Sends a task to the slot and returns the id of its last turn. A task that the hub hands out again, because this process was stopped before
- * the answer, is not sent again: only notes that people have added meanwhile are.
+ * Sends a task to the slot and returns the id of its last turn. If the hub gives out the task again because this process was stopped
+ * before the answer, the prompt is not repeated: only notes that people have added meanwhile are sent.
  */
 async function sendTask(
   io: Io,
@@ -169,11 +169,11 @@ async function sendTask(
 
 const ticketTask = (ticket: string) => ticket.split('.')[0]!
 
-/** The task that each slot of the crew works on, by the number of the slot. */
+/** The task of each slot of the crew, by the number of the slot. */
 const tasksAtWork = ({ parts: { store, workspace } }: OpenCrew) =>
   store.doc<Record<string, TaskAtWork>>(`crew/${workspace}/tasks`, {})
 
-/** Forgets the task of a slot: if the hub hands it out once more, it is to be done once more. */
+/** Forgets the task of a slot: if the hub gives it out again, it has to be done again. */
 async function forgetTask(open: OpenCrew, id: number): Promise<void> {
   await tasksAtWork(open).update(({ [id]: _, ...others }) => others)
 }
@@ -197,7 +197,7 @@ async function work(
   if (start !== 'kept') return
   const turn = await sendTask(io, place, open, id, order)
   for (;;) {
-    // An agent that asks goes on when the person has answered, so asking does not end the wait.
+    // A question does not end the wait: the agent continues when the person has answered.
     const options = {
       until: clock.elapsed() + progressMs,
       signal,
@@ -208,7 +208,7 @@ async function work(
     if (!waited?.settled && (await taskSource.progress(ticket, 'at work', signal)) === 'kept') continue
     const report = await reportOf(open, id, waited?.slot, turn)
     const state = waited?.settled ? await taskSource.respond(ticket, report, signal) : 'lost'
-    // A report that a stop of this process cut short is made again by the next one.
+    // A report that was interrupted by a stop of this process is repeated by the next process.
     if (signal.aborted) return
     await forgetTask(open, id)
     const status = typeof state === 'object' ? 'BLOCKED' : report.status
@@ -219,7 +219,7 @@ async function work(
   }
 }
 
-/** An agent that answered the prompt of the task has done the task, whatever it was asked since then. */
+/** An agent that answered the prompt of the task has done the task, whatever prompts it got since. */
 async function reportOf({ crew }: OpenCrew, id: number, slot: Slot | undefined, turn: string): Promise<TaskReport> {
   const answer = slot && (await crew.artifact(id, turn).catch(() => undefined))
   if (answer && !('earlier' in answer)) return { status: 'COMPLETED', message: artifactText(id, answer) }

@@ -43,10 +43,10 @@ import { say, UsageError, voiceOf } from '../../core/io.ts'
 import { plainWorkspace, worktreeWorkspace } from '../../worktrees/task-branches.ts'
 import { defined } from '../../base/defined.ts'
 
-/** A task may take a whole night; the supervisor looks after a CLI that falls silent. */
+/** A task may take a whole night; the supervisor handles a CLI that falls silent. */
 const longestTurnMs = 24 * 3_600_000
 
-/** How the agent is run: by the command of its profile, with the hub's tools. */
+/** How the agent runs: with the command of its profile and the hub's tools. */
 export function supervisedSpec(io: Io, { agent, settings, hub, hubKey, wiring }: ReadyAgent): ScreenSpec {
   const spec = specOf(agent, settings)
   return {
@@ -57,7 +57,7 @@ export function supervisedSpec(io: Io, { agent, settings, hub, hubKey, wiring }:
   }
 }
 
-/** Opens the agent in the terminal of its session; `lives` says whether it runs there already. */
+/** Opens the agent in the terminal of its session; `lives` says whether it already runs there. */
 export function cliOpener(
   io: Io,
   ready: ReadyAgent,
@@ -88,8 +88,8 @@ export function cliOpener(
 }
 
 /**
- * Opens a session of the project's conversation under the agent's name at the hub. It keeps the agent's prompts, answers,
- * usage and failures. Our own agent keeps its turns itself.
+ * Opens a session of the project's conversation under the agent's name at the hub. The session stores the agent's prompts, answers, usage
+ * and failures. Our own agent stores its turns itself.
  */
 export async function supervisedConversation(
   io: Io,
@@ -104,7 +104,7 @@ export async function supervisedConversation(
   return conversation
 }
 
-/** `machine` is the name of this machine at the hub; `isRemade` is that of the work place. */
+/** `machine` is the name of this machine at the hub; `isRemade` comes from the work place. */
 export type TaskOptions = {
   workspace: TaskWorkspace
   capabilities: readonly string[]
@@ -113,8 +113,8 @@ export type TaskOptions = {
 }
 
 /**
- * Registers the agent at the hub; returns the tasks that the hub gives it, how its dialogs are asked there, and how its status
- * is reported there.
+ * Registers the agent at the hub; returns the tasks that the hub gives it, a function that shows its dialogs there, and one that reports
+ * its status.
  */
 export function openHubWork(
   io: Io,
@@ -141,8 +141,8 @@ export function openHubWork(
   }
   const border = borderOf(io.env, place.home).toward('hub')
   const client = new HubClient({ url: () => hub.now().url, key: hubKey, env: io.env }, border)
-  // The agent is registered before its first turn, so that the CLI's own first call to the hub is known. Without a hub, registering is
-  // tried again later.
+  // The agent is registered before its first turn, so that the hub recognizes the CLI's own first call. If the hub is unreachable,
+  // registering is tried again later.
   client.register(as).catch(() => {})
   const { clock } = io
   return {
@@ -166,13 +166,13 @@ export function openHubWork(
 type WorkPlace = Pick<SupervisedSessionState, 'cwd' | 'worktree'> & {
   workspace: TaskWorkspace
   notes: string[]
-  /** Whether the session had a worktree that was gone, so that another one was made for it. */
+  /** Whether the session's worktree was missing and a new one was created. */
   isRemade?: boolean
 }
 
 /**
- * Opens the folder that the agent works in: a worktree of its own, made again if it is gone, or the project itself if that was requested
- * or there is no git.
+ * Opens the agent's working folder: a worktree of its own, created again if it is missing, or the project itself if that was requested or
+ * there is no git.
  */
 export async function openWorkPlace(io: Io, plan: SupervisionPlan): Promise<WorkPlace> {
   const { place, settings, agent, state, clones } = plan
@@ -195,9 +195,9 @@ export async function openWorkPlace(io: Io, plan: SupervisionPlan): Promise<Work
     const workspace = worktreeWorkspace(io, place.root, worktree, worktrees, { remakes: true })
     return { cwd, worktree, workspace, notes, isRemade: before !== undefined }
   } catch (error) {
-    // Nobody may be there who would see an unattended agent change the person's own files.
+    // Nobody may be watching while an unattended agent changes the person's own files.
     throw new UsageError(
-      `no worktree could be made for ${agent.name}: ${messageOf(error)}. Put that right, or let ${agent.name} work in the project itself with --here.`,
+      `no worktree could be made for ${agent.name}: ${messageOf(error)}. Fix this, or let ${agent.name} work in the project itself with --here.`,
       1,
     )
   }
@@ -234,20 +234,20 @@ async function clonedWorkPlace(
   return { cwd: place.root, workspace, notes }
 }
 
-/** The pause between two lines about a clone. */
+/** The pause between two progress messages about a clone. */
 const progressMs = 5_000
 
 type StatusReportParts = {
   hub: Pick<RemoteHub, 'report'>
   as: Registration
   clock: Clock
-  /** The tokens that the agent's context window takes. */
+  /** The size of the agent's context window in tokens. */
   window: number
-  /** Returns the bytes that are free on the disk where the agent works. */
+  /** Returns the free bytes of the disk on which the agent works. */
   free(): number | undefined
 }
 
-/** The hub considers an agent gone that it has not heard from for five minutes. */
+/** The hub considers an agent gone after five minutes without a report. */
 const paceMs = 120_000
 
 /** Reports the status of a supervised agent to the hub: its machine, until when it is parked, and how much of its context and its disk is free. */
@@ -260,7 +260,7 @@ export class StatusReports {
     this.#status = { machine: parts.as.machine, parkedUntil: 0 }
   }
 
-  /** Takes an event of the supervision in, and reports what it changes. */
+  /** Processes an event of the supervision, and reports the resulting changes. */
   see(event: SupervisionEvent): void {
     const parked = event.type === 'parked' ? { parkedUntil: event.until, parkedWhy: event.why } : { parkedUntil: 0 }
     if (parked.parkedUntil === this.#status.parkedUntil) return
@@ -269,14 +269,14 @@ export class StatusReports {
     this.#send()
   }
 
-  /** Takes in what a turn used. A CLI whose journal does not tell of single requests has no number here. */
+  /** Processes the usage of a turn. A CLI whose journal does not list single requests has no number here. */
   used({ held }: Usage): void {
     if (held === undefined) return
     this.#status = { ...this.#status, contextLeft: Math.max(0, 1 - held / this.#parts.window) }
     this.#send()
   }
 
-  /** Reports the status again and again until the signal aborts, also while the agent is silent in a long task or asks. */
+  /** Reports the status repeatedly until the signal aborts, even while the agent is silent in a long task or asks a question. */
   async keep(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       this.#send()
@@ -285,19 +285,19 @@ export class StatusReports {
   }
 
   /**
-   * Sends the whole status. A report that is lost does no harm, because the next one says the same. An agent that the hub does
-   * not know registers when it asks for work, and one that the hub has removed must not come back by a report.
+   * Sends the whole status. A lost report does no harm, because the next one repeats it. An agent that the hub does not know registers
+   * when it asks for work, and a report must not bring back an agent that the hub has removed.
    */
   #send(): void {
     const { hub, as, free } = this.#parts
     const bytes = free()
     const status = defined({ ...this.#status, diskFree: bytes === undefined ? undefined : roughly(bytes) })
-    // An older hub refuses a report that names the free disk: it gets the report without that.
+    // An older hub rejects a report that contains the free disk, so the report is repeated without it.
     hub.report(as.id, status).catch(() => hub.report(as.id, this.#status).catch(() => {}))
   }
 }
 
-/** A number of bytes with its first two digits, so that a disk at work is not a new report each time. */
+/** A number of bytes, rounded to two digits, so that a disk in use does not cause constant reports. */
 function roughly(bytes: number): number {
   const unit = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, bytes))) - 1)
   return Math.floor(bytes / unit) * unit

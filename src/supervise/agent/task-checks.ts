@@ -22,9 +22,9 @@ import { fileStore } from '../../store/files/file-store.ts'
 const longestMs = 20 * 60_000
 
 /**
- * Builds and tests the work of a task in its worktree, before a person reviews it. The commands are those that the person's own
- * checkout names, never one of the agent, and they run under the rules and the sandbox of termaite's own agent. Nobody is asked:
- * a command that needs a yes does not run, and the check says so.
+ * Builds and tests the work of a task in its worktree, before a person reviews it. The commands come from the person's own checkout,
+ * never from the agent, and run under the rules and in the sandbox of termaite's own agent. Nobody is asked: a command that needs a yes
+ * does not run, and the check says so.
  */
 export function taskChecks(io: Io, place: Place, settings: Settings, leash: Leash): TaskChecks {
   return {
@@ -59,7 +59,7 @@ export function taskChecks(io: Io, place: Place, settings: Settings, leash: Leas
           const whole = outputs.last && (await outputs.text(outputs.last))
           const ms = Math.round(io.clock.elapsed() - began)
           ran.push(defined({ command, exit: result.exit, why, ms, output: result.text, whole }))
-          // The build comes first: after it fails, the tests would only fail for the same reason.
+          // The build comes first: if it fails, the tests would only fail for the same reason.
           if (result.exit !== 0) break
         }
       } finally {
@@ -70,7 +70,7 @@ export function taskChecks(io: Io, place: Place, settings: Settings, leash: Leas
   }
 }
 
-/** Sends checks to the hub under the person's key; undefined if this process has only an agent's. */
+/** Sends checks to the hub under the person's key; undefined if this process only has an agent's key. */
 export function vouching({ env }: Io, hub: FoundHub, mask: (text: string) => string) {
   if (hub.caller?.role === 'agent') return undefined
   return (task: string, checks: SentCheck[], signal: AbortSignal) => {
@@ -79,7 +79,7 @@ export function vouching({ env }: Io, hub: FoundHub, mask: (text: string) => str
   }
 }
 
-/** A turn without a person: every question is answered with a no. */
+/** A turn without a person: every question is answered with no. */
 function turnIn({ clock }: Io, cwd: string, leash: Leash, signal: AbortSignal): Turn {
   return {
     id: newId(clock.now()),
@@ -97,7 +97,7 @@ function turnIn({ clock }: Io, cwd: string, leash: Leash, signal: AbortSignal): 
   }
 }
 
-/** Blobs that remember the last body that was written in pieces: the whole output of a command whose output is too long to show. */
+/** Blobs that remember the last body that was written in pieces, which is the whole output of a command if it is too long to show. */
 class NotedBlobs implements Blobs {
   last: Ref | undefined
   #blobs: Blobs
@@ -115,7 +115,7 @@ class NotedBlobs implements Blobs {
     }
   }
 
-  /** A body as text; undefined if it is longer than the hub keeps. */
+  /** A body as text; undefined if it is longer than the hub stores. */
   async text(ref: Ref): Promise<string | undefined> {
     return ref.bytes > longestText ? undefined : (await readBody(this.#blobs, ref))?.toString()
   }

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolderHere, replaceFile } from '../../base/files/files.ts'
 
-/** Keeps the files of tasks below the folder that the agent works in, so that an agent behind a wall can read them too. Git ignores them. */
+/** Saves the files of tasks below the agent's working folder, so that an agent behind a wall can read them too. Git ignores them. */
 export function taskFilesIn(cwd: string): TaskFiles {
   const all = join(cwd, '.termaite', 'task-files')
   return {

@@ -10,15 +10,15 @@ import { bundleOf, partOf, writeBundle } from '../../worktrees/work-bundle.ts'
 import { pushBranch } from '../../worktrees/remote-git.ts'
 
 type CarrierParts = {
-  /** The folder in which bundles are written; each replaces the one of the task before. */
+  /** The folder in which bundles are written; each replaces the previous task's bundle. */
   folder: string
-  /** Whether the branch is pushed to the remote of the repository, by the machine's own git credentials. */
+  /** Whether the branch is pushed to the remote of the repository, with the machine's own git credentials. */
   push: boolean
 }
 
 const megabytes = longestBundle / 1024 / 1024
 
-/** The carrier of an agent's work; undefined if people reach its repository as it is, because the hub is on the same machine. */
+/** The carrier of an agent's work; undefined if people can reach its repository directly, because the hub is on the same machine. */
 export function carrierFor(
   io: Io,
   { place }: FoundHub,
@@ -28,7 +28,7 @@ export function carrierFor(
   return push || always || !isOwnHub(place.url) ? workCarrier(io, { folder, push }) : undefined
 }
 
-/** Brings the work of tasks to people on other machines: as a branch of the remote, or as a bundle through the hub. */
+/** Sends the work of tasks to people on other machines: as a branch of the remote, or as a bundle through the hub. */
 export function workCarrier(io: Io, { folder, push }: CarrierParts): WorkCarrier {
   /** The branch at the remote, or the reason why it is not there. */
   const pushed = (root: string, branch: string, signal: AbortSignal) =>

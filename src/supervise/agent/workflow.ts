@@ -13,7 +13,7 @@ import { fileStore } from '../../store/files/file-store.ts'
 import { say, UsageError, voiceOf } from '../../core/io.ts'
 import { answered } from '../../questions/terminal-questions.ts'
 
-/** The instructions that an agent is given first, and where they come from. */
+/** The instructions that an agent gets first, and their source. */
 export type Workflow = { name: string; text: string; from: string }
 
 const folder = '.agent/workflows'
@@ -21,10 +21,10 @@ const longest = 1024 * 1024
 const builtIn = ['orc'] as const
 export const usualWorkflow = 'orc'
 
-/** The file names of a workflow: its own, and those that earlier versions used. */
+/** The file names of a workflow: its own name, and the names that earlier versions used. */
 const spellings = (name: string) => [name, `termaite-${name}`, `waaah-${name}`]
 
-/** Finds a workflow: the project's own if the folder is trusted, else the built-in one. */
+/** Finds a workflow: the project's own if the folder is trusted, otherwise the built-in one. */
 export async function findWorkflow(io: Io, place: Place, name: string, consent: Consent): Promise<Workflow> {
   if (basename(name) !== name)
     throw new UsageError(`--as: found "${name}", allowed: the name of a workflow, not a path.`)
@@ -48,13 +48,12 @@ function readWorkflow(file: string, root: string): string {
   return text
 }
 
-/** Whether the folder is trusted. A person at the terminal is asked; without one the answer is no. */
+/** Whether the folder is trusted. A person at the terminal is asked; without a person the answer is no. */
 async function isTrusted(io: Io, { root, home }: Place, { yes, dry }: Consent): Promise<boolean> {
   const book = new TrustBook(fileStore(home, voiceOf(io)), { clock: io.clock, own: home })
   const now = await book.of(root)
   if (now.state === 'trusted') return true
-  // Trust is given only after the person saw the files that it is about, never by a flag, and not if there are too many to
-  // check.
+  // Trust is only given after the person saw the files, never by a flag, and not if there are too many files to check.
   if (yes || dry || io.in.isTTY !== true || now.excess !== undefined) return false
   const picks = await answered(io, await folderQuestion({ root, home }, now, book), io.signal)
   return picks?.includes('trust') === true && (await book.trust(root, now.mark)).state === 'trusted'

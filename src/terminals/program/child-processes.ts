@@ -21,11 +21,11 @@ async function descendants(root: number): Promise<number[]> {
 }
 
 /**
- * Linux lists the children of one process: a look at all processes costs a hundred times as much. The lists are read at once, because
- * a crew looks at each of its terminals many times a second, and none of this comes from a disk.
+ * Linux lists the children of one process, which costs a hundredth of reading all processes. The lists are read synchronously, because a
+ * crew reads each of its terminals many times a second, and none of this comes from a disk.
  */
 function childrenFromProc(pid: number): number[] {
-  // A process that has exited meanwhile has no threads.
+  // A process that has exited in the meantime has no threads.
   return namesIn(`/proc/${pid}/task`).flatMap((thread) => {
     const list = processFile(pid, `task/${thread}/children`)?.toString('latin1') ?? ''
     return list.split(' ').filter(Boolean).map(Number)
@@ -36,10 +36,10 @@ function childrenFromTable(table: readonly Proc[]): (pid: number) => number[] {
   return (parent) => table.filter(({ ppid }) => ppid === parent).map(({ pid }) => pid)
 }
 
-/** Says whether a process is the person's, and not one of our shells or a fork of it before its exec. */
+/** Whether a process is the person's, rather than one of our shells or a fork of it before its exec. */
 function isCounted(pid: number, line: string): boolean {
   if (line !== '') return !line.split(' ').includes(layerName)
-  // Zombies have no command line, but neither has a living process at the moment of its exec.
+  // Zombies have no command line, but neither does a living process at the moment of its exec.
   const stat = processFile(pid, 'stat')
   return stat !== undefined && parseStat(pid, stat.toString('latin1')) !== undefined
 }

@@ -1,6 +1,6 @@
 import { quotedWord } from '../../base/text/shell-word.ts'
 
-/** A privacy message, which every terminal swallows; the shell prints it after the last byte of its program. */
+/** A privacy message, which every terminal ignores; the shell prints it after the last byte of its program. */
 export function endMark(id: string): string {
   return `\u001b^termaite ${id}\u001b\\`
 }
@@ -10,7 +10,7 @@ export function printEndMark(id: string): string {
   return `printf '\\033^termaite %s\\033\\\\' ${quotedWord(id)}\n`
 }
 
-/** Finds the end mark in a stream, however its chunks are cut, and passes on the bytes before it. */
+/** Finds the end mark in a stream, however it is split into chunks, and passes on the bytes before it. */
 export class EndMark {
   #mark: Buffer
   #held: Uint8Array = new Uint8Array(0)
@@ -20,7 +20,7 @@ export class EndMark {
     this.#mark = Buffer.from(endMark(id))
   }
 
-  /** Returns the program's own bytes; a tail that may be the beginning of the mark waits for the next chunk. */
+  /** Returns the program's own bytes; trailing bytes that may be the beginning of the mark are held back until the next chunk. */
   push(chunk: Uint8Array): Uint8Array {
     if (this.found) return new Uint8Array(0)
     const bytes =
@@ -41,7 +41,7 @@ export class EndMark {
     return held
   }
 
-  /** How many of the last bytes are a beginning of the mark. */
+  /** How many of the last bytes could be the beginning of the mark. */
   #begun(bytes: Buffer): number {
     const from = Math.max(0, bytes.length - this.#mark.length + 1)
     for (let at = bytes.indexOf(0x1b, from); at >= 0; at = bytes.indexOf(0x1b, at + 1)) {

@@ -1,7 +1,7 @@
 import type { Key } from '../../core/screen/terminal.ts'
 import { cleanText } from '../../base/text/ansi.ts'
 
-/** Each named key: the bytes that a terminal sends for it, and tmux's name of it. */
+/** Each named key: the bytes that a terminal sends for it, and its name in tmux. */
 const named: Record<string, { bytes: string; tmux: string }> = {
   Enter: { bytes: '\r', tmux: 'Enter' },
   Escape: { bytes: '\u001b', tmux: 'Escape' },
@@ -24,7 +24,7 @@ const known = (key: Key) => (Object.hasOwn(named, key) ? named[key] : undefined)
 
 const controlled = (key: Key) => /^Ctrl\+([A-Z])$/.exec(key)?.[1]
 
-/** The bytes that a terminal sends for a key; `application` is the cursor-key mode that a program can ask for. */
+/** The bytes that a terminal sends for a key; `application` is the cursor-key mode that a program can request. */
 export function keyBytes(key: Key, application = false): string {
   const letter = controlled(key)
   if (letter) return String.fromCharCode(letter.charCodeAt(0) - 64)
@@ -32,21 +32,20 @@ export function keyBytes(key: Key, application = false): string {
   return application ? bytes.replace(/^\u001b\[([A-DFH])$/, '\u001bO$1') : bytes
 }
 
-/** tmux's name of a key; undefined when the key is plain text. */
+/** The name of a key in tmux; undefined if the key is plain text. */
 export function tmuxKey(key: Key): string | undefined {
   const letter = controlled(key)
   return letter ? `C-${letter.toLowerCase()}` : known(key)?.tmux
 }
 
-/** One bracketed paste. A text that contains the closing mark cannot end the paste early and have its rest taken as keys. */
+/** One bracketed paste. A text that contains the closing mark cannot end the paste early, so no part of it is taken for keys. */
 export function pasteBytes(text: string): string {
   return `\u001b[200~${pasteText(text)}\u001b[201~`
 }
 
 /**
- * The body of a paste: plain text, whose lines end as Enter does. No escape sequence and no control key is among it, because
- * a program without bracketed paste takes a Ctrl+C or Ctrl+D in a text for the key, and a terminal below it an OSC 52 for an
- * order.
+ * The body of a paste: plain text, whose lines end like a press of Enter. It contains no escape sequence and no control key, because a
+ * program without bracketed paste would take a Ctrl+C or Ctrl+D in a text for the key, and a terminal below it an OSC 52 for a command.
  */
 export function pasteText(text: string): string {
   return cleanText(text).replaceAll('\n', '\r')

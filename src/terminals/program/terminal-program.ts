@@ -10,7 +10,7 @@ import { withoutOurKeys } from '../../core/profile/key-variables.ts'
 /** The name under which our own shells run; it distinguishes them from the program that they start. */
 export const layerName = 'termaite-terminal'
 
-/** How each shell is made to read all its init files, the login ones and the interactive ones, and then run a command. */
+/** How each shell is made to read all its init files, both login and interactive ones, and then run a command. */
 const shells: Record<string, (shell: string, command: string) => string[]> = {
   // A login bash does not read .bashrc. As on a desktop, a login shell starts an interactive one.
   bash: (shell, command) => [shell, '-l', '-c', 'exec "$BASH" -i -c "$1" "$0"', layerName, command],
@@ -28,8 +28,8 @@ function loginShell(shell: string, command: string): string[] {
 type ShellOptions = { shell: string | undefined; withheld?: readonly string[]; path: string | undefined }
 
 /**
- * Runs a command in the person's own shell; an unknown shell is replaced by /bin/sh. The init files of the shell may set any
- * variable: after them the withheld ones are unset, and the folders of `path` come first again.
+ * Runs a command in the person's own shell; an unknown shell is replaced by /bin/sh. The shell's init files may set any variable: after
+ * them the withheld variables are unset, and the folders of `path` are moved to the front again.
  */
 export function shellArgv(command: string, { shell, withheld = [], path }: ShellOptions): string[] {
   const known = shell !== undefined && Object.hasOwn(shells, basename(shell))
@@ -45,16 +45,15 @@ function pathAssignment(folders: readonly string[]): string {
   return `PATH=${quotedWord(folders.join(delimiter))}"\${PATH:+:$PATH}"; export PATH`
 }
 
-/** The title of a terminal that was given none. */
+/** The title of a terminal without a given title. */
 export function programName(command: string): string {
   return basename(command.trim().split(/\s+/)[0]!.replaceAll(/["']/g, ''))
 }
 
 /**
- * A script that runs its arguments as the terminal's program. Its shell has job control, because nobody could bring a
- * suspended program back: a suspended program is continued at once. The trap is there because a shell ends itself when
- * its job was interrupted. Messages of the shell about a killed job stay off the screen, so the program's errors go to
- * fd 3.
+ * A script that runs its arguments as the terminal's program. Its shell has job control and continues a suspended program at once,
+ * because nobody else could. The trap is needed because a shell exits when its job was interrupted. Messages of the shell about a killed
+ * job must stay off the screen, so the program's errors go to fd 3.
  */
 export function programScript(before: string, after: string): string {
   return `${before}exec 3>&2 2>/dev/null
@@ -67,7 +66,7 @@ ${after}exit $code
 `
 }
 
-/** Variables that describe the terminal termaite itself runs in; in another terminal they would be wrong. */
+/** Variables that describe the terminal in which termaite itself runs; in another terminal they would be wrong. */
 const ownTerminalVariables = new Set([
   'TERM',
   'TERMCAP',
@@ -87,7 +86,10 @@ const ownTerminalVariables = new Set([
   '_',
 ])
 
-/** The variables of a program in a terminal: ours without the withheld ones, those it is given, and COLORTERM, which says that colours are welcome. */
+/**
+ * The variables of a program in a terminal: ours without the withheld ones, the given ones, and COLORTERM, which says that colours are
+ * supported.
+ */
 export function terminalEnv(
   ours: Env,
   { env: given = {}, withheld = [], cwd }: Pick<Opening, 'env' | 'withheld' | 'cwd'>,
@@ -98,7 +100,7 @@ export function terminalEnv(
   return Object.fromEntries(Object.entries(all).filter((pair): pair is [string, string] => pair[1] !== undefined))
 }
 
-/** Checks the id of a terminal, which names its folder and is a word of tmux commands: a stored id may have been changed. */
+/** Checks the id of a terminal, which is the name of its folder and a word in tmux commands: a stored id may have been changed. */
 export function needPlainId(id: string): void {
   if (/^[A-Za-z0-9][\w .-]{0,99}$/.test(id)) return
   throw new Error(
@@ -106,7 +108,7 @@ export function needPlainId(id: string): void {
   )
 }
 
-/** Checks the folder of a new terminal: for a missing folder the system would report that the program is missing. */
+/** Checks the folder of a new terminal: if it is missing, the system would report that the program is missing. */
 export function needFolder(cwd: string): void {
   if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) return
   throw new Error(`cannot open a terminal in ${cwd}: there is no such folder`)
@@ -114,13 +116,13 @@ export function needFolder(cwd: string): void {
 
 const mostSignals = 64
 
-/** Reads an exit code: a shell reports a program that a signal killed as 128 plus the signal. */
+/** Interprets an exit code: a shell reports a program that a signal killed as 128 plus the signal. */
 export function exitOf(code: number, signal?: number): Exit {
   if (signal) return { signal }
   return code > 128 && code <= 128 + mostSignals ? { signal: code - 128 } : { code }
 }
 
-/** The environment variable by which every process of a run is found: see src/base/process/run.ts. */
+/** The environment variable by which every process of a run can be found: see src/base/process/run.ts. */
 export const markVariable = 'TERMAITE_RUN'
 
 /** The mark of every process in a terminal. It is longer than the id, because file names contain the id too. */
@@ -130,8 +132,8 @@ export const markOf = (id: string) => `terminal-${id}`
 const noGroup = 2 ** 31 - 1
 
 /**
- * Ends a terminal's shell and every process that was started below it, and waits until none is left. Without a leader
- * (the shell is gone and its number may belong to a stranger) it ends the processes that carry the terminal's mark.
+ * Stops a terminal's shell and every process that was started below it, and waits until all have exited. Without a leader (the shell is
+ * gone and its number may belong to a stranger) it stops the processes that have the terminal's mark.
  */
 export async function endProgram(id: string, leader: number | undefined, clock: Clock): Promise<void> {
   const group = leader ?? noGroup

@@ -2,7 +2,7 @@ import type { IBuffer, IBufferCell } from '@xterm/headless'
 import type { Picture, Screen } from '../../core/screen/terminal.ts'
 import type { Emulator } from './libraries.ts'
 
-/** The program is paused when the emulator has this many bytes left to draw, and resumed when it has this few. */
+/** The program is paused when the emulator has this many bytes left to draw. */
 const pauseBytes = 512 * 1024
 const resumeBytes = 128 * 1024
 
@@ -23,7 +23,7 @@ export class EmulatedScreen {
     this.#flow = wires.flow
     this.#modes = new PrivateModes(emulator)
     emulator.onData(wires.reply)
-    // A program that queries the colours waits for an answer: white on black, as in most terminals.
+    // A program that asks for the colours waits for an answer: white on black, as in most terminals.
     for (const [what, colour] of [
       [10, 'ffff/ffff/ffff'],
       [11, '0000/0000/0000'],
@@ -84,7 +84,7 @@ export class EmulatedScreen {
     return [...this.#rows(Math.max(0, normal.baseY - above), normal.baseY, normal), ...shown.slice(-count)]
   }
 
-  /** Draws the present screen below this many of the rows above it; `at` is the number of bytes that it is made of. */
+  /** Draws the present screen with this many of the rows above it; `at` is the number of bytes from which it was made. */
   paint(above: number): Promise<Picture> {
     return new Promise((resolve) =>
       this.#emulator.write('', () => {
@@ -108,7 +108,7 @@ export class EmulatedScreen {
   }
 }
 
-/** The private modes that a terminal must share to replace another one, and whether each is on by default. */
+/** The private modes that a terminal needs in common with another one to replace it, and whether each is on by default. */
 const followed = new Map([
   [1, false],
   [9, false],
@@ -124,7 +124,7 @@ const followed = new Map([
   [2004, false],
 ])
 
-/** The private modes that a program has switched; the emulator itself reports only some of them. */
+/** The private modes that a program has switched; the emulator itself only reports some of them. */
 class PrivateModes {
   #on = new Set<number>()
   #keypad = false
@@ -139,7 +139,7 @@ class PrivateModes {
     parser.registerEscHandler({ final: '>' }, () => ((this.#keypad = false), false))
   }
 
-  /** The sequences that bring another terminal into these modes. */
+  /** The sequences that switch another terminal to these modes. */
   text(): string {
     const each = [...followed.keys()].map((mode) => `\u001b[?${mode}${this.#on.has(mode) ? 'h' : 'l'}`)
     return each.join('') + (this.#keypad ? '\u001b=' : '\u001b>')
@@ -158,7 +158,9 @@ class PrivateModes {
   }
 }
 
-/** The sequences that bring an empty screen to what an emulator shows: rows above it, its modes, its rows, its cursor. */
+/**
+ * The sequences that turn an empty screen into an emulator's present state: the rows above the screen, its modes, its rows, its cursor.
+ */
 function painted(emulator: Emulator, modes: string, above: number): string {
   const { active, normal } = emulator.buffer
   const gone = Math.min(above, normal.baseY)
@@ -166,7 +168,8 @@ function painted(emulator: Emulator, modes: string, above: number): string {
     ...Array.from({ length: gone }, (_, row) => paintedRow(emulator, normal, normal.baseY - gone + row)),
     ...Array.from({ length: emulator.rows }, (_, row) => paintedRow(emulator, active, active.baseY + row)),
   ]
-  // Without wrapping, a full row does not push the next one down. Each row is erased before it is drawn: erased after, a full row would lose its last letter.
+  // Without wrapping, a full row does not push the next one down. Each row is erased before it is drawn: if it was erased afterwards, a
+  // full row would lose its last letter.
   const body = `\u001b[0m\u001b[?7l\u001b[H${rows.map((row) => `\u001b[K${row}\u001b[0m`).join('\r\n')}\u001b[?7h`
   return `${body}${modes}\u001b[${active.cursorY + 1};${active.cursorX + 1}H`
 }
@@ -194,7 +197,7 @@ function paintedRow(emulator: Emulator, buffer: IBuffer, index: number): string 
   return text
 }
 
-/** The parameters after the reset, each with its semicolon. */
+/** The parameters after the reset, each preceded by a semicolon. */
 function styleOf(cell: IBufferCell): string {
   if (cell.isAttributeDefault()) return ''
   return [

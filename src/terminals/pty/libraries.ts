@@ -9,7 +9,7 @@ export type Libraries = {
   emulator(size: { cols: number; rows: number }): Emulator
 }
 
-/** Loads node-pty and the emulator, with the first embedded terminal: other runs do not pay for them. */
+/** Loads node-pty and the emulator with the first embedded terminal, so that other runs do not load them. */
 export async function loadLibraries(): Promise<Libraries> {
   const [pty, { default: headless }] = await Promise.all([loadPty(), import('@xterm/headless')])
   return {

@@ -75,7 +75,7 @@ export function ptyHost({ env, clock, load = loadLibraries }: PtyParts): Termina
   }
 }
 
-/** The most scrolled-off rows that are kept of one terminal, and of all together: each row is in memory, cell by cell. */
+/** The most scrolled-off rows that are kept of one terminal, and of all terminals together: each row is in memory, cell by cell. */
 const mostRows = 10_000
 const rowsInAll = 50_000
 const leastRows = 1_000

@@ -20,7 +20,7 @@ export function ptyScript(id: string): string {
 
 const ring = new Uint8Array([7])
 
-/** A client that attaches late starts from a painted screen and needs only the bytes that were drawn after it. */
+/** A client that attaches late starts from a painted screen and only needs the bytes that were drawn after it. */
 const mostKept = 512 * 1024
 
 /** A program in a PTY of this process. */
@@ -46,7 +46,7 @@ export class PtyTerminal implements Terminal {
       flow: (go) => (go ? pty.resume() : pty.pause()),
     })
     const end = new EndMark(id)
-    // The PTY is opened without an encoding and gives bytes, although its type says string.
+    // The PTY is opened without an encoding and returns bytes, although its type says string.
     pty.onData((chunk) => this.#take(end, chunk as unknown as Uint8Array))
     this.exited = new Promise<Exit>((resolve) =>
       pty.onExit(({ exitCode, signal }) => resolve(exitOf(exitCode, signal))),
@@ -108,7 +108,7 @@ export class PtyTerminal implements Terminal {
 
   async retitle(title: string, rings = false): Promise<void> {
     this.#screen.call(title)
-    // The bell is part of the output, so that attached clients ring.
+    // The bell is part of the output, so that it rings for attached clients.
     if (rings && !this.#over) this.#show(ring)
   }
 

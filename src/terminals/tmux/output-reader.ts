@@ -4,19 +4,19 @@ import { join } from 'node:path'
 import { namesIn } from '../../base/files/files.ts'
 import { EndMark } from '../program/end-mark.ts'
 
-/** How often a folder is read: if the system reports its changes, and if the system does not. */
+/** How often a folder is read if the system reports its changes, and if it does not. */
 const watchedMs = 5_000
 const pollMs = 250
 
 /** A pause between reads, so that many small writes become few chunks: the keeping script writes at most 2 KB at a time. */
 const paceMs = 5
 
-/** How long output is awaited after the end of a shell that printed no end mark. */
+/** How long to wait for output after the exit of a shell that printed no end mark. */
 const lastMs = 100
 
 type Source = { out: string; id: string; clock: Clock; gone: AbortSignal; dropped: AbortSignal }
 
-/** Yields a pane's output from a position on, as it comes; bytes that are no longer kept are skipped. */
+/** Yields a pane's output from a position on, as it arrives; bytes that are no longer stored are skipped. */
 export async function* readOutput(source: Source, after: number): AsyncGenerator<{ at: number; bytes: Uint8Array }> {
   const { out, id, clock, gone, dropped } = source
   const end = new EndMark(id)
@@ -76,7 +76,7 @@ function startsIn(out: string): number[] {
     .sort((a, b) => a - b)
 }
 
-/** One buffer is shared by all readers: reads are synchronous and frequent, and the bytes, just written, are in the system's cache. */
+/** All readers share one buffer: reads are synchronous and frequent, and the bytes, just written, are in the system's cache. */
 const buffer = Buffer.allocUnsafe(64 * 1024)
 
 /** Reads the files of a folder as one stream, from a position on. The current file stays open. */
@@ -90,14 +90,14 @@ class Segments {
     this.#next = after
   }
 
-  /** Returns the next bytes, with `more` when there may be others already; undefined at the end. */
+  /** Returns the next bytes, with `more` if there may be further ones; undefined at the end. */
   read(): { at: number; bytes: Uint8Array; more: boolean } | undefined {
     for (;;) {
       const found = this.#readOpen()
       if (found) return found
       const start = this.#following()
       if (start === undefined) return undefined
-      // Before the next file was begun, more bytes may have been written to this one.
+      // More bytes may have been written to this file before the next one was begun.
       const late = this.#readOpen()
       if (late) return late
       this.#take(start)
@@ -119,7 +119,7 @@ class Segments {
     return { at, bytes: Uint8Array.from(buffer.subarray(0, length)), more: length === buffer.length }
   }
 
-  /** The file that holds the position, or the oldest one after it. */
+  /** The file that contains the position, or the oldest one after it. */
   #following(): number | undefined {
     const all = startsIn(this.#out)
     const open = this.#open?.start
@@ -135,7 +135,7 @@ class Segments {
   }
 }
 
-/** Opens a file; undefined for the oldest one when it was removed meanwhile. */
+/** Opens a file; undefined if it was the oldest one and was removed in the meantime. */
 function opened(path: string): number | undefined {
   try {
     return openSync(path, 'r')
@@ -145,7 +145,7 @@ function opened(path: string): number | undefined {
   }
 }
 
-/** Waits for changes of a folder; a change between two waits ends the second at once. */
+/** Waits for changes of a folder; a change between two waits ends the second wait at once. */
 class Changes {
   #clock: Clock
   #seen = false
@@ -163,7 +163,7 @@ class Changes {
 
   wake(): void {
     this.#seen = true
-    // An abort with a reason is cheaper than one that has to make an error.
+    // An abort with a reason is cheaper than one that has to create an error.
     this.#sleep.abort('changed')
   }
 

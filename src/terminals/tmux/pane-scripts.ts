@@ -12,21 +12,20 @@ type PaneProgram = {
   /** The terminal's own folder. */
   folder: string
   tmux: string
-  /** The PATH of the script's own programs; the program in the pane has the one of its variables. */
+  /** The PATH for the script's own programs; the program in the pane has the PATH from its variables. */
   path: string
   title: string
   mode: Mode
   cwd: string
   env: Readonly<Record<string, string>>
   argv: readonly string[]
-  /** The process that the pane is bound to, if any: the pane closes when that process exits. */
+  /** The process to which the pane is bound, if any: the pane closes when that process exits. */
   boundTo?: number
 }
 
 /**
- * The script of a pane. It names the pane and has its output kept before the program starts, so that nothing is lost
- * when termaite dies meanwhile. The variables are in the script, because anyone can see a command line and tmux allows
- * only a short one.
+ * The script of a pane. It names the pane and starts recording its output before the program starts, so that nothing is lost if termaite
+ * dies meanwhile. The variables are in the script, because anybody can see a command line and tmux only allows a short one.
  */
 export function runScript({ id, folder, tmux, path, title, mode, cwd, env, argv, boundTo }: PaneProgram): string {
   const here = '-t "$TMUX_PANE"'
@@ -39,14 +38,14 @@ export function runScript({ id, folder, tmux, path, title, mode, cwd, env, argv,
     ['pipe-pane', '-O', here, quotedWord(plainCommand(`exec /bin/sh ${quotedWord(join(folder, 'keep'))}`))],
     tellPane,
   ]
-  // A tmux client whose parent was killed may open a pane late, beside that of the next process: one of the two goes on.
+  // A tmux client whose parent was killed may open a pane late, next to that of the next process: only one of the two continues.
   const before = `${ownPath(path)}cd ${quotedWord(folder)} && (set -C && : >begun) || exit
 ${pane.map((words) => words.join(' ')).join(' \\; ')} >pane
 ${holdAlivePipe}rm -f run
 ${forgetVariables}${exported(env)}cd ${quotedWord(cwd)} || exit
 set -- ${argv.map(quotedWord).join(' ')}
 `
-  // The programs that close the pane are not the terminal's own: the watchdog would kill them by its mark.
+  // The programs that close the pane are not the terminal's own: with its mark the watchdog would kill them.
   const after = `unset ${markVariable}
 ${ownPath(path)}echo "$code" >${quotedWord(join(folder, 'exit.new'))} && mv ${quotedWord(join(folder, 'exit.new'))} ${quotedWord(join(folder, 'exit'))}
 ${printEndMark(id)}${untilRead}${boundTo === undefined ? '' : closeWithout(boundTo, tmux)}`
@@ -54,16 +53,16 @@ ${printEndMark(id)}${untilRead}${boundTo === undefined ? '' : closeWithout(bound
 }
 
 /**
- * A pane stays when its program has exited, so that its last screen can be read. Once the process that would read it is gone, the pane is
- * closed. A process that has exited and that its parent has not reaped yet counts as gone, too.
+ * A pane stays after its program has exited, so that its last screen can be read. If the process that would read it is gone, the pane is
+ * closed. A process that has exited but was not reaped by its parent yet also counts as gone.
  */
 const closeWithout = (pid: number, tmux: string) =>
   `kill -0 ${pid} && ! grep -qs ') [ZX] ' /proc/${pid}/stat || ${quotedWord(tmux)} set-option -p -t "$TMUX_PANE" remain-on-exit off\n`
 
 /**
- * Waits until tmux has drawn everything: when a shell ends, tmux drops the bytes that it has not read, and after a flood
- * it may be far behind. tmux is asked for its cursor, which it answers once it has drawn all before. Typed-ahead keys are
- * read first, so that they are not taken for the answer; the sleep is for a tmux that gave none.
+ * Waits until tmux has drawn everything: when a shell exits, tmux drops unread bytes, and after a flood it may be far behind. tmux is
+ * asked for its cursor, and answers once it has drawn everything before. Typed-ahead keys are read first, so that they are not taken for
+ * the answer; the sleep is for a tmux that did not answer.
  */
 const untilRead = `stty -icanon -echo min 0 time 0 && dd bs=4096 count=1 of=/dev/null
 stty time 50 && printf '\\033[6n' && dd bs=64 count=1 of=/dev/null
@@ -86,8 +85,8 @@ function exported(env: Readonly<Record<string, string>>): string {
 }
 
 /**
- * Keeps a pane's output in files that are named by the position of their first byte, and keeps the last three of them. It runs as a child
- * of the tmux server, and so goes on after termaite has exited.
+ * Stores a pane's output in files that are named after the position of their first byte, and keeps the last three of them. The script
+ * runs as a child of the tmux server, and so continues after termaite has exited.
  */
 export function keepScript(out: string, path: string): string {
   return `${ownPath(path)}cd ${quotedWord(out)} || exit

@@ -26,7 +26,7 @@ const format = [...fields, 'pane_title', titleOption].map((name) => `#{${name}}`
 /** The row that tmux adds below the output of a dead pane. */
 const deadMessage = /^(?:\u001b\[[\d;]*m)*Pane is dead/
 
-/** `rows` are those above the screen and its own; `modes` brings another terminal into the modes of the pane. */
+/** `rows` are the rows above the screen and its own; `modes` switches another terminal to the modes of the pane. */
 type Captured = { screen: Screen; rows: string[]; modes: string }
 
 /** Captures a pane as tmux renders it, with this many rows above the screen; `styled` keeps the colours. */
@@ -40,7 +40,7 @@ export async function capturePane(server: TmuxServer, pane: string, above = 0, s
   if (!height) throw new TmuxError(`tmux: the pane ${pane} is gone`)
   const rows = Number(height)
   const all = [...lines, ...Array<string>(Math.max(0, rows - lines.length)).fill('')]
-  // The message of a dead pane is the last row, and tmux never draws it when it has lost the status of the shell.
+  // The message of a dead pane is the last row, and tmux never draws it if it has lost the status of the shell.
   const pushed = dead === '1' && alternate !== '1' && Number(behind) > 0 && deadMessage.test(all.at(-1) ?? '')
   const ended = pushed ? all.slice(0, -1) : all
   const title = said || called
@@ -73,13 +73,13 @@ export async function exitOfPane(server: TmuxServer, pane: Pane, files: Terminal
   const code = files.exitCode()
   if (code !== undefined) return exitOf(code)
   if (state === undefined) return { signal: hangUp }
-  // The shell was killed before it could write the code down; tmux may know how it exited, or may have lost that.
+  // The shell was killed before it could record the code; tmux may know how it exited, or may have lost that.
   return state.status ? exitOf(Number(state.status)) : state.signal ? { signal: Number(state.signal) } : {}
 }
 
 type Dead = { status: string; signal: string }
 
-/** A tmux before 3.3 never reports the signal that killed a shell: after this many rounds nothing waits for the signal any more. */
+/** A tmux before 3.3 never reports the signal that killed a shell: after this many rounds the signal is no longer awaited. */
 const statusRounds = 10
 
 /**

@@ -4,12 +4,12 @@ import type { TmuxServer } from './tmux-server.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { isAbsent, isEnding, plain } from './tmux-server.ts'
 
-/** The pane option by which a terminal is found: a restarted server gives old pane numbers to other panes. */
+/** The pane option by which a terminal is found, because a restarted server reuses old pane numbers. */
 export const idOption = '@termaite_id'
-/** The pane option with termaite's title, beside the title that the program sets. */
+/** The pane option with termaite's title, in addition to the title that the program sets. */
 export const titleOption = '@termaite_title'
 
-/** The pane option with the mark of the last prompt that was pasted. */
+/** The pane option with the mark of the last pasted prompt. */
 export const markOption = '@termaite_mark'
 
 /** One pane, by the server's own numbers, which are valid as long as the server lives. */
@@ -17,10 +17,10 @@ export type Pane = { pane: string; window: string; session: string; pid: number;
 
 const numbers = '#{pane_id} #{window_id} #{session_id} #{pane_pid} #{pane_tty}'
 
-/** The words of the tmux command by which a pane's shell prints its numbers. */
+/** The words of the tmux command with which a pane's shell prints its numbers. */
 export const tellPane = ['display-message', '-p', '-t "$TMUX_PANE"', `'${numbers}'`]
 
-/** Finds the pane of a terminal; undefined when there is no such pane, or no server. */
+/** Finds the pane of a terminal; undefined if there is no such pane, or no server. */
 export async function paneOf(server: TmuxServer, id: string, mode: Mode): Promise<Pane | undefined> {
   const list = [['list-panes', '-a', '-F', `#{${idOption}} ${numbers}`]]
   const absent = (error: unknown) => {
@@ -28,7 +28,7 @@ export async function paneOf(server: TmuxServer, id: string, mode: Mode): Promis
     throw error
   }
   const all = await server.ask(list).catch((error) => {
-    // The session of the attached client has just closed, and other sessions may live on: so ask tmux itself.
+    // The session of the attached client has just closed, but other sessions may exist, so tmux itself is asked.
     return /no current target/.test(messageOf(error)) ? server.run(list).catch(absent) : absent(error)
   })
   const found = all.split('\n').find((line) => line.startsWith(`${id} `))
@@ -40,15 +40,15 @@ export function readPane(line: string, mode: Mode): Pane {
   return { pane, window, session, pid: Number(pid), tty, mode }
 }
 
-/** The person's own pane, when termaite runs inside tmux. */
+/** The person's own pane, if termaite runs inside tmux. */
 type Home = { pane: string } | undefined
 
 type Wanted = { argv: readonly string[]; title: string; mode: 'window' | 'pane'; size: NonNullable<Opening['size']> }
 
-/** The session of our own server that holds the terminals. */
+/** The session of our own server in which the terminals are. */
 export const sessionName = 'termaite'
 
-/** Opens a pane beside the person's, or in our own session. Returns the mode it got: a pane without room becomes a window. */
+/** Opens a pane next to the person's, or in our own session. Returns the mode that it got: a pane without room becomes a window. */
 export async function openPane(server: TmuxServer, home: Home, wanted: Wanted): Promise<'window' | 'pane'> {
   const target = home ? home.pane : `=${sessionName}:`
   if (wanted.mode === 'pane' && (await splitBeside(server, target, wanted))) return 'pane'
@@ -61,10 +61,10 @@ async function besidePerson(server: TmuxServer, pane: string, { argv, title }: W
   await server.run([['new-window', '-d', '-t', `${session}:`, '-n', plain(title), '--', ...argv]])
 }
 
-/** How often termaite tries, in turn, to open a window in our session and to create the session. */
+/** How often termaite alternately tries to open a window in our session and to create the session. */
 const mostTries = 20
 
-/** Opens a window in our session; the first terminal creates the session, and it ends with the last one. */
+/** Opens a window in our session; the first terminal creates the session, and the last one ends it. */
 async function inOurSession(server: TmuxServer, { argv, title, size }: Wanted): Promise<void> {
   const { cols, rows } = { cols: String(size.cols), rows: String(size.rows) }
   const another = [
@@ -72,7 +72,7 @@ async function inOurSession(server: TmuxServer, { argv, title, size }: Wanted): 
     ['new-window', '-d', '-t', `=${sessionName}:`, '-n', plain(title), '--', ...argv],
   ]
   const first = ['new-session', '-d', '-s', sessionName, '-n', plain(title), '-x', cols, '-y', rows, '--', ...argv]
-  // Between two attempts another process may create the session, or close its last window: again and again, if programs exit at once.
+  // Between two attempts another process may create the session, or close its last window, and that repeatedly if programs exit at once.
   let why = ''
   let ending: string | undefined
   for (let tries = 0; tries < mostTries; tries++) {
@@ -82,7 +82,7 @@ async function inOurSession(server: TmuxServer, { argv, title, size }: Wanted): 
       (error: Error) => error,
     )
     if (failed === undefined) return
-    // One broken connection is that of a server whose last window was just closed.
+    // A single broken connection belongs to a server whose last window was just closed.
     if (isEnding(failed) && ending !== undefined && ending === socket) server.leave(ending)
     ending = isEnding(failed) ? socket : undefined
     if (!isAbsent(failed) && !/can't find session|no such session|duplicate session/.test(failed.message)) throw failed
@@ -91,7 +91,7 @@ async function inOurSession(server: TmuxServer, { argv, title, size }: Wanted): 
   throw new Error(`no session could be opened on ${server.place.join(' ')}: ${why}`)
 }
 
-/** Splits below our last pane in the window, else beside the person's; false when there is no room, or no window. */
+/** Splits below our last pane in the window, otherwise next to the person's; false if there is no room, or no window. */
 async function splitBeside(server: TmuxServer, target: string, { argv }: Wanted): Promise<boolean> {
   const panes = await server
     .run([['list-panes', '-t', target, '-F', `#{pane_id} #{?${idOption},ours,}`]])

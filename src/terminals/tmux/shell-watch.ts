@@ -4,24 +4,24 @@ import { Socket } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** A pipe that a pane's shell holds open as long as it lives: the system closes it however the shell ends. */
+/** A pipe that a pane's shell keeps open as long as it lives: the system closes it however the shell exits. */
 const pipeIn = (folder: string) => join(folder, 'alive')
 
 export async function makeAlivePipe(folder: string, path: string): Promise<void> {
   await promisify(execFile)('mkfifo', ['-m', '600', pipeIn(folder)], { env: { PATH: path } })
 }
 
-/** The shell command that opens the pipe and reports it with bytes: many, because every reader that looks takes one. */
+/** The shell command that opens the pipe and reports this with bytes: many, because every reader takes one. */
 export const holdAlivePipe = 'exec 9<>alive; printf rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr >&9\n'
 
-/** Watches a shell by its pipe: without cost while the shell lives, and at once when it exits. */
+/** Watches a shell by its pipe: at no cost while the shell lives, and at once when it exits. */
 export class ShellWatch {
   readonly gone: Promise<void>
   #socket: Socket | undefined
 
   constructor(folder: string) {
     const fd = opened(folder)
-    // The system reports a shell that exits from now on; only a read shows whether it had exited before.
+    // From now on the system reports the exit of the shell; only a read shows whether it had already exited.
     const left = fd === undefined || isLeft(fd)
     this.#socket = fd === undefined ? undefined : new Socket({ fd, readable: true, writable: false })
     this.gone = new Promise((resolve) => {
@@ -38,7 +38,7 @@ export class ShellWatch {
   }
 }
 
-/** Waits for a shell that has yet to start; until it opens the pipe, this process holds the pipe open for it. */
+/** Waits for a shell that has yet to start; until the shell opens the pipe, this process keeps the pipe open for it. */
 export function awaitShell(folder: string): { held: Promise<void>; drop(): void } {
   const fd = openSync(pipeIn(folder), constants.O_RDWR | constants.O_NONBLOCK)
   const socket = new Socket({ fd, readable: true, writable: false }).on('error', () => {})
@@ -50,7 +50,7 @@ export function awaitShell(folder: string): { held: Promise<void>; drop(): void 
   }
 }
 
-/** Whether a pane's shell lives; true answers only for a shell that has opened its pipe. */
+/** Whether a pane's shell lives; only true for a shell that has opened its pipe. */
 export function shellLives(folder: string): boolean {
   const fd = opened(folder)
   if (fd === undefined) return false
@@ -61,7 +61,7 @@ export function shellLives(folder: string): boolean {
   }
 }
 
-/** Opens the pipe for reading; undefined when it was removed. */
+/** Opens the pipe for reading; undefined if it was removed. */
 function opened(folder: string): number | undefined {
   try {
     return openSync(pipeIn(folder), constants.O_RDONLY | constants.O_NONBLOCK)
@@ -70,7 +70,7 @@ function opened(folder: string): number | undefined {
   }
 }
 
-/** Whether no process holds the other end of the pipe. */
+/** Whether no process has the other end of the pipe open. */
 function isLeft(fd: number): boolean {
   try {
     return readSync(fd, new Uint8Array(1)) === 0

@@ -9,7 +9,7 @@ const rounds = 10
 
 export type Mode = 'window' | 'pane'
 
-/** The place of a terminal, for a later process that looks for it. `bound`: its program ends with the process that opened it. */
+/** The place of a terminal, for a later process that looks for it. `bound`: its program is stopped with the process that opened it. */
 export type Place = { server: ServerPlace; mode: Mode; bound?: true }
 
 /** The files of one terminal: its place, its exit code, its last output. */
@@ -47,27 +47,27 @@ export class TerminalFiles {
     }
   }
 
-  /** The numbers of its pane, which its shell wrote down when it started. */
+  /** The numbers of its pane, which its shell recorded when it started. */
   pane(): string {
     return readFileSync(join(this.folder, 'pane'), 'utf8')
   }
 
-  /** Whether the shell of the terminal has yet to start: a shell that starts removes its script. After a minute it never will. */
+  /** Whether the shell of the terminal has yet to start: a starting shell removes its script. After a minute it never will. */
   waits(now: number): boolean {
     const script = statSync(this.run, { throwIfNoEntry: false })
     return script !== undefined && timeApart(now, script.mtimeMs) < longestStartMs
   }
 
-  /** Keeps the time of a person's key, which the processes that look after the terminal ask for. */
+  /** Stores the time of a person's key for the processes that manage the terminal. */
   touch(at: number): void {
     try {
       this.#write('touched', String(at))
     } catch {
-      // The terminal was closed meanwhile.
+      // The terminal was closed in the meantime.
     }
   }
 
-  /** When a person last typed through any process of ours; 0 for never. */
+  /** When a person last typed through any of our processes; 0 for never. */
   touched(): number {
     try {
       return Number(readFileSync(join(this.folder, 'touched'), 'utf8')) || 0
@@ -76,13 +76,13 @@ export class TerminalFiles {
     }
   }
 
-  /** The program's exit code, which its shell wrote down. */
+  /** The program's exit code, which its shell recorded. */
   exitCode(): number | undefined {
     const path = join(this.folder, 'exit')
     return existsSync(path) ? Number(readFileSync(path, 'utf8')) : undefined
   }
 
-  /** Removes the folder, in several rounds: the process that keeps the output may create one more file meanwhile. */
+  /** Removes the folder, in several rounds: the process that stores the output may create one more file meanwhile. */
   remove(): void {
     for (let round = 0; round < rounds && existsSync(this.folder); round++)
       rmSync(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 })

@@ -28,7 +28,7 @@ import { TmuxServer } from './tmux-server.ts'
 import { TmuxTerminal } from './tmux-terminal.ts'
 
 type TmuxParts = {
-  /** The folder with the files of terminals: the same for all processes that are to find them. */
+  /** The folder with the files of terminals: the same for all processes that have to find them. */
   folder: string
   env: Env
   clock: Clock
@@ -39,12 +39,12 @@ type TmuxParts = {
   bound?: boolean
 }
 
-/** A pane that has not started after this time is given up. */
+/** A pane that has not started after this time is abandoned. */
 const patienceMs = 20_000
 
 /**
- * Terminals in tmux: their programs go on when termaite ends, unless they are bound to this process, and a person can look at
- * them with tmux alone.
+ * Terminals in tmux: their programs continue when termaite exits, unless they are bound to this process, and a person can see them with
+ * tmux alone.
  */
 export function tmuxHost(parts: TmuxParts): TerminalHost {
   const { folder, env, clock, socket = 'termaite', program = 'tmux', bound = false } = parts
@@ -74,12 +74,12 @@ export function tmuxHost(parts: TmuxParts): TerminalHost {
     if (!place || files.waits(clock.now())) return undefined
     const pane = await paneOf(serverAt(place.server), id, place.mode)
     if (pane) return terminalAt(id, files, place, pane)
-    // A window that was closed while no termaite ran may have left processes, which are stopped now.
+    // If a window was closed while no termaite ran, its processes may still run, and are stopped now.
     if (!shellLives(files.folder)) await endLeft(id, files)
     return undefined
   }
 
-  /** Ends the processes of a terminal without a pane, and removes its files. */
+  /** Stops the processes of a terminal without a pane, and removes its files. */
   async function endLeft(id: string, files: TerminalFiles): Promise<void> {
     await endProgram(id, undefined, clock)
     files.remove()
@@ -134,12 +134,12 @@ export function tmuxHost(parts: TmuxParts): TerminalHost {
     }
   }
 
-  /** Has the watchdog end the program of a terminal when this process dies. */
+  /** Makes the watchdog stop the program of a terminal when this process dies. */
   function bind(terminal: TmuxTerminal, group: number): void {
-    // On Linux the watchdog finds the program by its mark, and the shell around it goes on and closes the pane.
+    // On Linux the watchdog finds the program by its mark, and the shell around it continues and closes the pane.
     if (process.platform !== 'linux') watchGroup(markOf(terminal.id), group)
     own.add(terminal)
-    // Not awaited: the program may run for as long as this process.
+    // This is not awaited: the program may run for as long as this process.
     void terminal.exited.then(() => {
       unwatch(markOf(terminal.id))
       own.delete(terminal)
@@ -180,7 +180,7 @@ async function inTime(held: Promise<void>, clock: Clock): Promise<void> {
   if (isLate) throw new Error(`the tmux pane did not start within ${patienceMs / 1000} s`)
 }
 
-/** The command by which a person sees a pane: inside its server they switch to it, from anywhere else they attach. */
+/** The command with which a person sees a pane: inside its server they switch to it, from anywhere else they attach. */
 function attachCommand({ program, place }: TmuxServer, { session, window, pane }: Pane, env: Env): string {
   const [option, name] = place
   const tmux = [program, option, name].map(bare).join(' ')
@@ -194,8 +194,8 @@ function attachCommand({ program, place }: TmuxServer, { session, window, pane }
 const bare = (word: string) => (/^[\w./-]+$/.test(word) ? word : quotedWord(word))
 
 /**
- * The configuration of our own server, instead of the person's: their plugins and hooks would run among the agents.
- * A person who attaches has a mouse and colours, and sees which keys to press.
+ * The configuration of our own server, which replaces the person's: their plugins and hooks would run among the agents. A person who
+ * attaches has a mouse and colours, and sees which keys to press.
  */
 export const config = `set -g history-limit 10000
 set -g mouse on

@@ -19,14 +19,14 @@ export class TmuxError extends Error {
   override name = 'TmuxError'
 }
 
-/** Whether an error says that the server is not running, or has exited. */
+/** Whether an error means that the server is not running, or has exited. */
 export function isAbsent(error: unknown): boolean {
   return (
     error instanceof TmuxError && /no server running|error connecting|server exited|lost server/.test(error.message)
   )
 }
 
-/** Whether an error says that a server was there and broke the connection off. */
+/** Whether an error means that a server was running and closed the connection. */
 export function isEnding(error: Error): boolean {
   return /server exited|lost server/.test(error.message)
 }
@@ -41,7 +41,7 @@ export class TmuxServer {
   #client: ControlClient | undefined
   #closed = false
 
-  /** `options` are used when the server has yet to be started; `session` is ours, and lets a control client stay attached. */
+  /** `options` are used if the server has yet to be started; `session` is ours, and lets a control client stay attached. */
   constructor(program: string, place: ServerPlace, env: Env, { options = [], session }: ServerWays = {}) {
     this.program = program
     this.place = place
@@ -58,7 +58,7 @@ export class TmuxServer {
     return answer.text
   }
 
-  /** Detaches from the server without ending it. */
+  /** Detaches from the server without stopping it. */
   close(): void {
     this.#closed = true
     this.#client?.close()
@@ -101,9 +101,9 @@ export class TmuxServer {
   }
 
   /**
-   * Removes the socket of our own server if that server is shutting down: its sessions are closed, it accepts no client, and it stays for
-   * as long as one of its old clients does, such as one that hangs since its termaite was killed. The next command starts a new server. If
-   * the socket has changed by now, it belongs to a server that another process has started, and stays.
+   * Removes the socket of our own server if that server is shutting down: its sessions are closed and it accepts no client, but it stays
+   * as long as one of its old clients does, for example one that hangs since its termaite was killed. The next command starts a new
+   * server. If the socket has changed by now, it belongs to a server that another process has started, and stays.
    */
   leave(ending: string): void {
     if (this.socket !== ending) return
@@ -121,7 +121,7 @@ export class TmuxServer {
 /** Escapes a final semicolon, which would end the tmux command. */
 export const withEscapedSemicolon = (word: string) => word.replace(/;$/, '\\;')
 
-/** A server keeps the environment of its first client for ever, so it gets only what it needs: no secrets, no marks of ours. */
+/** A server keeps the environment of its first client forever, so it only gets what it needs: no secrets and none of our marks. */
 function serverEnv(env: Env): Record<string, string> {
   const needed = [
     'PATH',
@@ -139,7 +139,7 @@ function serverEnv(env: Env): Record<string, string> {
   return Object.fromEntries(needed.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])))
 }
 
-/** Escapes a text for tmux, which would run `#(…)` and draw by `#[…]`. */
+/** Escapes a text for tmux, which would run `#(…)` and format `#[…]`. */
 export function plain(text: string): string {
   return text
     .replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
@@ -147,7 +147,7 @@ export function plain(text: string): string {
     .replaceAll('#', '##')
 }
 
-/** Escapes a shell command that tmux runs itself, in which it expands dates too. */
+/** Escapes a shell command that tmux itself runs, in which tmux also expands dates. */
 export function plainCommand(text: string): string {
   return text.replaceAll('#', '##').replaceAll('%', '%%')
 }
@@ -156,8 +156,8 @@ export function plainCommand(text: string): string {
 type Ask = { blocks: number; lines: string[]; done(answer: { text: string } | { error: string } | undefined): void }
 
 /**
- * A client that stays attached, for servers that are asked many times a second: a process for each request would cost ten
- * times as much. It shows nothing and has no size. Only our own server gets one, because a person's client list is theirs.
+ * A client that stays attached, for servers that are queried many times a second: a process for each request would cost ten times as
+ * much. It shows nothing and has no size. Only our own server gets one, because a person's list of clients belongs to them.
  */
 class ControlClient {
   #child: ChildProcessByStdio<Writable, Readable, null>
@@ -166,8 +166,8 @@ class ControlClient {
   #open = true
 
   constructor(program: string, place: readonly string[], env: Record<string, string>, session: string) {
-    // A server that is stopped right after this process was killed waits for ever for its control clients (tmux 3.3), and accepts no
-    // session meanwhile: the watchdog kills the client with this process.
+    // If a server is stopped right after this process was killed, it waits forever for its control clients (tmux 3.3), and accepts no
+    // session meanwhile: the watchdog kills the client together with this process.
     const mark = `control-${randomUUID()}`
     watch(mark, env.PATH)
     const attach = ['attach-session', '-f', 'no-output,ignore-size', '-t', `=${session}`]

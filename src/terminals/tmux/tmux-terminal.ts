@@ -25,14 +25,14 @@ type TmuxTerminalParts = {
   dropped: AbortSignal
 }
 
-/** How long bytes that tmux has drawn may be on their way to the files. */
+/** How long bytes that tmux has drawn may take to reach the files. */
 const handedOnMs = 20
 /** A program that draws all the time gets a picture that may be inexact. */
 const mostPictures = 3
 
 const colours = /\u001b\[[\d;:]*m/g
 
-/** A program in a tmux pane, which this process or another one opened. */
+/** A program in a tmux pane, opened by this process or another one. */
 export class TmuxTerminal implements Terminal {
   readonly id: string
   readonly attach: string
@@ -61,7 +61,7 @@ export class TmuxTerminal implements Terminal {
 
   async paste(text: string, person = false, mark?: string): Promise<void> {
     if (person) this.#parts.files.touch(this.#parts.clock.now())
-    // tmux runs the commands of one request to their end, also when this process is killed meanwhile.
+    // tmux runs all commands of a request, even if this process is killed meanwhile.
     const marking = mark === undefined ? [] : [['set-option', '-p', '-t', this.#pane, '--', markOption, mark]]
     if (text !== '') await this.#type(['paste-buffer', '-p'], pasteText(text), marking)
   }
@@ -91,7 +91,7 @@ export class TmuxTerminal implements Terminal {
     return lastRows((await capturePane(this.#parts.server, this.#pane, rows)).rows, rows)
   }
 
-  /** tmux draws before it passes the bytes on, so a picture is exact only if no bytes were passed on around it. */
+  /** tmux draws before it passes the bytes on, so a picture is only exact if no bytes were passed on around it. */
   async paint(above = 0): Promise<Picture> {
     const { files, clock } = this.#parts
     for (let tries = 1; ; tries++) {
@@ -113,7 +113,7 @@ export class TmuxTerminal implements Terminal {
 
   output(after = 0): AsyncGenerator<{ at: number; bytes: Uint8Array }> {
     const { files, clock, dropped } = this.#parts
-    // Starts the watch, by which the reader of the output learns of its end.
+    // Starts the watch, which tells the reader of the output that it is over.
     void this.exited
     return readOutput({ out: files.out, id: this.id, clock, gone: this.#gone.signal, dropped }, after)
   }
@@ -131,7 +131,7 @@ export class TmuxTerminal implements Terminal {
       pane.mode === 'window'
         ? ['rename-window', '-t', pane.window, '--', name]
         : ['select-pane', '-t', pane.pane, '-T', name]
-    // A title that the program itself has set stays.
+    // A title that the program itself has set is kept.
     const own = `#{||:#{==:#{pane_title},},#{==:#{pane_title},#{${titleOption}}}}`
     const may =
       pane.mode === 'window' || (await server.ask([['display-message', '-p', '-t', pane.pane, own]])).startsWith('1')
@@ -154,7 +154,7 @@ export class TmuxTerminal implements Terminal {
     const { row, col } = screen.cursor
     const wanted = Math.min(rows.length, screen.rows.length + above)
     const drawn = rows.slice(-wanted)
-    // A row begins in the colours of the end of the row before it.
+    // A row begins with the colours at the end of the previous row.
     const begun = rows.slice(0, -wanted).join('').match(colours)?.join('') ?? ''
     const text = `\u001b[0m\u001b[r\u001b[2J\u001b[H${begun}${drawn.join('\r\n')}\u001b[0m${modes}\u001b[${row + 1};${col + 1}H`
     return { text, cols: screen.cols, rows: screen.rows.length }
@@ -168,7 +168,7 @@ export class TmuxTerminal implements Terminal {
     return ['copy-mode', '-q', '-t', this.#pane]
   }
 
-  /** Pastes through a tmux buffer, because a command line of tmux is short and visible to everyone. */
+  /** Pastes through a tmux buffer, because a command line of tmux is short and visible to everybody. */
   async #type(paste: string[], text: string, then: string[][] = []): Promise<void> {
     const buffer = `termaite-${this.id}`
     const commands = [

@@ -12,10 +12,10 @@ import { clipped, firstLine, quoted } from '../prompt-text.ts'
 import { assign } from '../resources.ts'
 import { note } from '../thinking-turn.ts'
 
-/** One advisor's answer: its proposals, and its words for the chair; `prose`: the answer could only be read as words. */
+/** One advisor's answer: its proposals, and its text for the chair; `prose`: the answer could only be read as text. */
 export type Advice = RoleAssignment & { by: string; proposals: Proposal[]; words: string; prose?: true }
 
-/** The question to a council: the task, and the approaches to it that were tried and failed. */
+/** The question for a council: the task, and the approaches that were tried and failed. */
 export type CouncilQuestion = { task: string; failed: readonly FailedApproach[] }
 
 export const questionTexts = ({ task, failed }: CouncilQuestion): string[] => [
@@ -34,7 +34,7 @@ type NoAdvice = RoleAssignment & { why: string }
 /** The answers of all advisors, in the order of their roles. */
 export type AdviceRound = { advice: Advice[]; silent: NoAdvice[] }
 
-/** Once most advisors have answered, the others have this long left. */
+/** Once most advisors have answered, the others have this much time left. */
 const graceMs = 60_000
 
 /** The five advisors, each with the agent that fills its role. */
@@ -44,7 +44,7 @@ export const advisorSeats = (resources: Pick<Resources, 'readers' | 'assigned'>)
     resources,
   )
 
-/** Asks the five advisors at the same time; a slow one does not hold up the rest. */
+/** Asks the five advisors at the same time; a slow one does not delay the others. */
 export async function* askAdvisors(asked: CouncilQuestion, thinking: ThinkingTurn): AsyncGenerator<Event, AdviceRound> {
   const { turn, resources } = thinking
   const seats = advisorSeats(resources)
@@ -58,7 +58,7 @@ export async function* askAdvisors(asked: CouncilQuestion, thinking: ThinkingTur
     const awaited = seats.length - heard.size
     if (closing || roundOf(seats, heard).advice.length <= awaited) return
     closing = true
-    // The grace need not be awaited: it only ends the consultations that are still under way.
+    // The timer need not be awaited: it only aborts consultations that are still running.
     callAfter(turn.clock, graceMs, settled.signal, () => enough.abort())
   }
   yield thinking.phase(`asking ${seats.length} advisors`)
@@ -92,7 +92,7 @@ async function* askAdvisor(
   enough: AbortSignal,
   thinking: ThinkingTurn,
 ): AsyncGenerator<Event, Advice | NoAdvice> {
-  // An unreadable answer is not sent back: the chair can read words, and the others are waiting.
+  // An unreadable answer is not sent back: the chair can read plain text, and the others are waiting.
   const answer = yield* thinking.askFor(
     seat,
     advicePrompt(seat.role, asked, about, thinking),
@@ -117,7 +117,7 @@ function advicePrompt(role: string, asked: string, about: CouncilQuestion, { res
   ].join('\n\n')
 }
 
-/** One line about which advisors answered, and which did not. */
+/** One line that says which advisors answered, and which did not. */
 function roundNote({ advice, silent }: AdviceRound): string {
   const who = ({ role, agent, by, prose }: Advice) =>
     `${roleLabel(role)} (${by}${by === agent ? '' : ` for ${agent}`}${prose ? ', unstructured' : ''})`
@@ -128,7 +128,7 @@ function roundNote({ advice, silent }: AdviceRound): string {
   ].join('; ')
 }
 
-/** An agent that is dead in several roles is named once, with its roles. */
+/** An agent that failed in several roles is named once, with its roles. */
 function silentWords(silent: readonly NoAdvice[]): string {
   const roles = new Map<string, string[]>()
   for (const { role, agent, why } of silent) {
@@ -140,12 +140,12 @@ function silentWords(silent: readonly NoAdvice[]): string {
     .join(', ')
 }
 
-/** An approach as an advisor proposes it. */
+/** An approach in the form in which an advisor proposes it. */
 export type Proposal = {
   name: string
   how: string
   needs: readonly string[]
-  /** The votes for the proposal, if the majority decides. */
+  /** The number of votes for the proposal, used if the majority decides. */
   weight: number
   /** Why the proposal does not work on this machine, if an advisor says so. */
   against?: string
@@ -153,10 +153,10 @@ export type Proposal = {
   code?: string
 }
 
-/** More approaches are not read, because each is compared with every other one. */
+/** The most approaches that are read, because each is compared with every other one. */
 const mostNamed = 16
 
-/** A list of which only the first items are read; a longer list is not a fault. */
+/** A list of which only the first items are read; a longer list is not an error. */
 export function few<T>(item: Shape<T>, min: number): Shape<T[]> {
   const all = list(item, min)
   return { ...all, read: (value, at) => all.read(value, at).slice(0, mostNamed) }
@@ -169,7 +169,7 @@ export const approachFields = {
   needs: optional(few(string(), 0)),
 }
 
-/** How an approach is to be described, so that equal approaches of two advisors can be recognised. */
+/** How to describe an approach, so that equal approaches of two advisors can be recognised. */
 export const approachInstructions = `An approach has a "name": the tool or technique that does the work, in at most four words ("pandoc", "Express with SQLite"); "how": the steps, concrete enough that another agent can follow them alone; and "needs": what must be there first, one short string each:
 - a program by the name one types: "pandoc", "docker", "python>=3.10";
 - a package still to be fetched, with where from: "pip:python-docx", "npm:express", "apt:texlive"; not what the project has already;
@@ -180,13 +180,13 @@ const wordsIn = (name: string): readonly string[] => name.toLowerCase().match(/[
 
 export const approachKey = (name: string) => wordsIn(name).join(' ')
 
-/** Whether two names mean the same approach: "LibreOffice" is what "LibreOffice, headless" is. */
+/** Whether two names mean the same approach, for example "LibreOffice" and "LibreOffice, headless". */
 export function isSameApproach(a: string, b: string): boolean {
   const [fewer, more] = [wordsIn(a), wordsIn(b)].sort((x, y) => x.length - y.length)
   return fewer!.length > 0 && fewer!.every((word) => more!.includes(word))
 }
 
-/** One point of view on a request: what the advisor is asked, the shape of its answer, and the proposals in it. */
+/** One point of view on a request: the question to the advisor, the shape of its answer, and the proposals in it. */
 type Advisor<T = unknown> = {
   role: string
   asked: string
@@ -203,7 +203,7 @@ const proposal = (
   weight: number,
 ): Proposal => ({ name, how, needs, weight })
 
-/** Each advisor is asked for the one thing that the others leave out. */
+/** Each advisor is asked for the one aspect that the others leave out. */
 const advisors: readonly Advisor[] = [
   advisor({
     role: 'enumerator',

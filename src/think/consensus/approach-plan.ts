@@ -9,16 +9,16 @@ import { approachKey, isSameApproach } from './advisors.ts'
 import { majority, mostTried } from './chair.ts'
 import { machineFit } from './machine-fit.ts'
 
-/** The approaches in the order in which they are tried, those left out and why, and the dissent. */
+/** The approaches in the order in which they are tried, the dropped ones with the reasons, and the dissent. */
 export type ApproachPlan = { steps: PlanStep[]; dropped: DroppedApproach[]; dissent: string; by?: string }
 
-/** `installs`: what must be installed first, as text. */
+/** `installs`: the things to install first, as text. */
 type PlanStep = RankedApproach & { installs: string[]; code?: string }
 
-/** A longer name is cut, because every line about its approach has it. */
+/** A longer name is cut, because every line about its approach contains it. */
 const longestName = 60
 
-/** Compares a decision with the machine; if all ranked approaches are impossible, the majority of the advice counts. */
+/** Compares a decision with the machine; if all ranked approaches are impossible, the majority of the advice decides. */
 export function makePlan(decision: ChairDecision, advice: readonly Advice[], machine: KnownMachine): ApproachPlan {
   const plan = possiblePlan(decision, advice, machine)
   if (plan.steps.length > 0 || decision.ranked.length === 0) return plan
@@ -29,7 +29,7 @@ export function makePlan(decision: ChairDecision, advice: readonly Advice[], mac
     : { ...second, dropped: plan.dropped.filter(({ name }) => !tried.includes(approachKey(name))) }
 }
 
-/** Drops what the machine cannot do, and puts what is installed before what must be installed first. */
+/** Drops impossible approaches, and puts those whose programs are installed before those that need an installation. */
 function possiblePlan(decision: ChairDecision, advice: readonly Advice[], machine: KnownMachine): ApproachPlan {
   const proposals = advice.flatMap((one) => one.proposals)
   const seen = new Set<string>()
@@ -41,7 +41,7 @@ function possiblePlan(decision: ChairDecision, advice: readonly Advice[], machin
     if (seen.has(key)) continue
     seen.add(key)
     const same = proposals.filter(({ name }) => approachKey(name) === key)
-    // Needs that the chair left out may be in the advice.
+    // The advice may contain needs that the chair left out.
     const needs = ranked.needs.length > 0 ? ranked.needs : (same.find((one) => one.needs.length > 0)?.needs ?? [])
     const { missing, installs } = machineFit(needs, machine)
     const code = same.find((one) => one.code !== undefined)?.code
@@ -59,7 +59,7 @@ function possiblePlan(decision: ChairDecision, advice: readonly Advice[], machin
 
 const isReady = ({ installs }: PlanStep) => installs.length === 0
 
-/** Advisors that stand for another possible approach, or against the first one, though the chair named no dissent. */
+/** Advisors that prefer another possible approach, or are against the first one, although the chair named no dissent. */
 function unspokenDissent(first: PlanStep, advice: readonly Advice[], machine: KnownMachine): string {
   const words = advice.flatMap(({ role, proposals }) => {
     const no = proposals.find(({ name, against }) => against !== undefined && isSameApproach(name, first.name))
@@ -71,7 +71,7 @@ function unspokenDissent(first: PlanStep, advice: readonly Advice[], machine: Kn
   return words.join('; ')
 }
 
-/** A step as the actor gets it. */
+/** A step in the form for the actor. */
 export function toApproach({ name, how, why, installs, code, check }: PlanStep, dissent: string): Approach {
   const words = [
     how,
@@ -83,12 +83,12 @@ export function toApproach({ name, how, why, installs, code, check }: PlanStep, 
   return defined({ name, how: words.join('\n\n'), check })
 }
 
-/** A note names at most this many dropped approaches. */
+/** The most dropped approaches that a note names. */
 const mostNamed = 5
 
 /**
- * Notes about the plan, one line each: what was chosen and why, what was dropped and why, and the dissent. `passedOn`: without an approach
- * the agent gets what the advisors wrote.
+ * Notes about the plan, one line each: the chosen approach and why, the dropped ones and why, and the dissent. `passedOn`: without an
+ * approach, the agent gets the advisors' text.
  */
 export function planNotes({ steps: [first, ...rest], dropped, dissent, by }: ApproachPlan, passedOn = false): string[] {
   const lost = droppedWords(dropped)

@@ -22,10 +22,10 @@ import {
 } from './advisors.ts'
 import { machineFit } from './machine-fit.ts'
 
-/** One approach as it is ranked, the best first. */
+/** A ranked approach. */
 export type RankedApproach = { name: string; how: string; needs: readonly string[]; why: string; check?: Check }
 
-/** An approach that is not tried, and why. */
+/** An approach that is not tried, with the reason. */
 export type DroppedApproach = { name: string; why: string }
 
 /** The ranking of the approaches; `by`: the agent that chaired, undefined if the majority decided. */
@@ -42,7 +42,10 @@ const decisionShape = answerShape({
 
 const longestAdvice = 8_000
 
-/** The chair's agent: the person's choice, otherwise the one that advises least, so that no agent only hears itself; one that gave no answer is not asked again. */
+/**
+ * The chair's agent: the person's choice, otherwise the agent with the fewest advisor roles, so that no agent only reads its own advice;
+ * an agent that gave no answer is not asked again.
+ */
 export function chairSeat(
   { readers, assigned }: Pick<Resources, 'readers' | 'assigned'>,
   seats: readonly RoleAssignment[],
@@ -54,7 +57,7 @@ export function chairSeat(
   return { role: 'chair', agent: assigned['chair'] ?? least! }
 }
 
-/** The chair sees all the advice and decides; without its decision the majority counts. */
+/** The chair sees all advice and decides; without its decision, the majority decides. */
 export async function* askChair(
   asked: CouncilQuestion,
   round: AdviceRound,
@@ -77,10 +80,7 @@ export async function* askChair(
   return { ranked, dropped, dissent: dissent.trim(), by: answer.by }
 }
 
-/**
- * Why there is no decision. For an answer that cannot be read, the sentence names the answer, because the parser's message says only
- * "it".
- */
+/** Why there is no decision. For an unreadable answer, the sentence names the answer, because the parser's message only says "it". */
 function chairFault({ why, words }: { why: string; words?: string }): string {
   return words === undefined ? firstLine(why) : `its answer could not be read (${firstLine(why)})`
 }
@@ -123,7 +123,7 @@ function chairPrompt(
 
 type Vote = { role: string; proposal: Proposal }
 
-/** A decision without a chair: the approaches with the most votes, earlier named ones first. */
+/** A decision without a chair: the approaches with the most votes; of equal ones, the first named. */
 export function majority(advice: readonly Advice[]): ChairDecision {
   const groups = grouped(advice.flatMap(({ role, proposals }) => proposals.map((proposal) => ({ role, proposal }))))
   const against = (votes: readonly Vote[]) => votes.find(({ proposal }) => proposal.against !== undefined)
@@ -153,5 +153,5 @@ function grouped(votes: readonly Vote[]): Vote[][] {
   return groups
 }
 
-/** The longest description speaks for all that name the same approach. */
+/** Of several descriptions of the same approach, the longest is used. */
 const longer = (a: Proposal, b: Proposal) => (b.how.length > a.how.length ? b : a)

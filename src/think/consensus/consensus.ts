@@ -13,7 +13,10 @@ import { note } from '../thinking-turn.ts'
 import { planNotes, toApproach } from './approach-plan.ts'
 import { conveneCouncil, councilSeats, SteppingBack } from './council.ts'
 
-/** Five advisors are asked at the same time, a chair ranks their approaches, and one is acted on; the others are stepped back to. */
+/**
+ * Five advisors are asked at the same time, and a chair ranks their approaches. The first one is tried, the others are there for stepping
+ * back.
+ */
 export const consensus: FrameworkDefinition = {
   asks: councilSeats,
   rounds: 2,
@@ -21,7 +24,7 @@ export const consensus: FrameworkDefinition = {
   advice: { asks: councilSeats, advise: adviseApproaches },
 }
 
-/** Gives the ranked approaches as advice: the caller acts on them. */
+/** Returns the ranked approaches as advice: the caller acts on them. */
 async function* adviseApproaches(thinking: ThinkingTurn): AsyncGenerator<Event, Outcome> {
   const council = yield* conveneCouncil(thinking)
   if (thinking.over) return thinking.over
@@ -73,11 +76,11 @@ async function* carryOut(
   return yield* giveUp(clipped(task, 300), tried, known)
 }
 
-/** The advice that only the actor can read: a chair has read it already. */
+/** Advice that only the actor can read: a chair has already read it. */
 const proseFor = ({ by }: ApproachPlan, { advice }: AdviceRound) =>
   by === undefined ? advice.filter(({ prose }) => prose) : []
 
-/** The actor decides itself how to work, and learns which approaches cannot work and what unstructured advice there was. */
+/** The actor itself decides how to work; it is given the approaches that cannot work, and any unstructured advice. */
 async function* actAlone(
   thinking: ThinkingTurn,
   plan?: ApproachPlan,

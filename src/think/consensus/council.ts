@@ -22,13 +22,10 @@ export function councilSeats(resources: Pick<Resources, 'readers' | 'assigned'>)
   return [...seats, chairSeat(resources, seats)]
 }
 
-/** The answers of the council, and the plan that follows from them. */
+/** The answers of the council, and the plan based on them. */
 type Council = { round: AdviceRound; plan: ApproachPlan }
 
-/**
- * Asks the five advisors and the chair; undefined if none of them answered. `failed`: approaches that are not to be proposed
- * again.
- */
+/** Asks the five advisors and the chair; undefined if no advisor answered. `failed`: approaches that must not be proposed again. */
 export async function* conveneCouncil(
   thinking: ThinkingTurn,
   task = thinking.turn.prompt,
@@ -48,7 +45,7 @@ export async function* conveneCouncil(
   return { round, plan: { ...plan, steps } }
 }
 
-/** The name of an approach is short; a longer one is a sentence, in which any tool may occur. */
+/** The name of an approach is short; a longer one is a sentence, in which any tool may be mentioned. */
 const longestName = 5
 
 const wasTried = (name: string, failed: readonly FailedApproach[]) =>
@@ -56,15 +53,15 @@ const wasTried = (name: string, failed: readonly FailedApproach[]) =>
     tried.split(' ').length > longestName ? tried === name : isSameApproach(tried, name),
   )
 
-/** The machine, with programs that its scan did not look for. */
+/** The machine's facts, including programs that its scan did not look for. */
 async function machineFor(needs: readonly string[], { resources }: ThinkingTurn): Promise<KnownMachine> {
   const { spec, programs } = resources.machine
   return { spec, found: new Set(await programs?.(neededPrograms(needs))) }
 }
 
 /**
- * The way out of a framework that has no approach of its own left: the council is convened again, once for each goal, with the
- * list of what failed, and its approaches are handed out one after another.
+ * The next step for a framework without further approaches of its own: the council is convened again, once for each goal, with the list
+ * of failures, and its approaches are used one after another.
  */
 export class SteppingBack {
   #thinking: ThinkingTurn
@@ -76,15 +73,15 @@ export class SteppingBack {
     this.#task = task
   }
 
-  /** The next approach that was not tried; undefined when all were tried, or the person does not want the council. */
+  /** The next approach that was not tried; undefined if all were tried, or the person does not want the council. */
   async *next(failed: readonly FailedApproach[]): AsyncGenerator<Event, Approach | undefined> {
     this.#left ??= yield* this.#convene(failed)
     return this.#left.shift()
   }
 
   /**
-   * Tries this approach and then the council's others. Gives the outcome of the one that reached the goal, otherwise what was
-   * tried. `check` is for approaches without one of their own; with `decides` it replaces theirs.
+   * Tries this approach and then the council's others. Returns the outcome of the one that reached the goal, otherwise the failed
+   * attempts. `check` is for approaches without their own check; with `decides` it replaces theirs.
    */
   async *pursue(
     first: Approach,

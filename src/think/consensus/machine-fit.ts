@@ -1,13 +1,13 @@
 import type { Runtime, SystemSpec } from '../../core/profile/system-spec.ts'
 import { defined } from '../../base/defined.ts'
 
-/** The machine spec, and the programs found besides. */
+/** The machine spec, and further programs that were found. */
 export type KnownMachine = { spec: SystemSpec; found: ReadonlySet<string> }
 
 /** Needs that cannot be met, and programs that must be installed first, each as text; both are empty if the work can begin. */
 type MachineFit = { missing: string[]; installs: string[] }
 
-/** Compares the needs of an approach with the machine; only what is known to be missing speaks against it. */
+/** Compares the needs of an approach with the machine; only things that are known to be missing count against it. */
 export function machineFit(needs: readonly string[], machine: KnownMachine): MachineFit {
   const ones = needs.map(parseNeed).map((need): NeedFit => (need ? fitOf(need, machine) : {}))
   const reasons = new Map<string, Set<string>>()
@@ -18,7 +18,7 @@ export function machineFit(needs: readonly string[], machine: KnownMachine): Mac
   }
 }
 
-/** The fit of one need; empty if it is met. */
+/** How one need fits; empty if it is met. */
 type NeedFit =
   | { missing?: undefined; why?: undefined; installs?: string }
   // The need is not met.
@@ -64,7 +64,7 @@ const fetchers = new Map(
 
 function packageFit(name: string, from: string, machine: KnownMachine): NeedFit {
   const fetcher = fetchers.get(from)
-  // A system package is installed when its program is, and any package manager may have it.
+  // A system package counts as installed if its program is, and any package manager may have it.
   if (fetcher === undefined)
     return executablesOf(name).some((one) => isInstalled(one, machine)) ? {} : installFit(name, machine.spec)
   if (!isInstalled(fetcher, machine)) return { missing: fetcher, why: 'not installed' }
@@ -110,12 +110,12 @@ function systemOf({ os }: SystemSpec): string {
   return /^windows/i.test(os.name) ? 'windows' : 'linux'
 }
 
-/** A need of an approach, as far as a program can tell. */
+/** A need of an approach, as far as a program can interpret it. */
 type Need =
   | { kind: 'network' }
   | { kind: 'root' }
   | { kind: 'system'; name: 'linux' | 'macos' | 'windows' }
-  /** Any of the names in `any` will do. */
+  /** Any of the names in `any` is enough. */
   | { kind: 'program'; name: string; any: readonly string[]; atLeast?: string }
   | { kind: 'package'; name: string; from: string }
 
@@ -131,7 +131,7 @@ const plain = new Map<string, Need>(
   }),
 )
 
-/** The executables of programs that people call by another name. */
+/** The executables of programs that are usually called by another name. */
 const called = new Map<string, readonly string[]>(
   Object.entries({
     cargo: ['cargo', 'rust'],
@@ -163,7 +163,7 @@ const executablesOf = (name: string): readonly string[] => called.get(name) ?? [
 /** A longer text is not a name. */
 const longestNeed = 80
 
-/** Reads one need; undefined for words that only a person can check. */
+/** Parses one need; undefined for text that only a person can check. */
 export function parseNeed(words: string): Need | undefined {
   const text = words.trim().replace(/ (access|connection|rights|privileges)$/i, '')
   if (text.length > longestNeed) return undefined
@@ -177,7 +177,7 @@ export function parseNeed(words: string): Need | undefined {
   return defined({ kind: 'program' as const, name: any[0]!, any, atLeast: version })
 }
 
-/** The programs that must be looked for before they are called missing. */
+/** The programs to look for before they can count as missing. */
 export function neededPrograms(needs: readonly string[]): string[] {
   const names = needs.map(parseNeed).flatMap((need) => {
     if (need?.kind === 'program') return need.any

@@ -20,12 +20,11 @@ import { planTree } from './tree-planner.ts'
 import { walkTree } from './tree-walk.ts'
 
 /**
- * `resume`: the person asked for the tree that was left last; `copies`: makes the copies of the project in which tasks can run in
- * parallel.
+ * `resume`: the person asked for the last unfinished tree; `copies`: makes the copies of the project in which tasks can run in parallel.
  */
 export type DecomposeParts = TreeStore & Agreement & { resume?: boolean; copies?: TaskCopies }
 
-/** A tree of tasks, each with a check, walked depth first; a later turn continues what a turn leaves undone. */
+/** A tree of tasks, each with a check, processed depth first; a later turn continues with the unfinished tasks. */
 export const decompose = (parts: DecomposeParts): FrameworkDefinition => ({
   asks: (resources) => assign(['planner', 'judge'], resources),
   rounds: 2,
@@ -33,7 +32,7 @@ export const decompose = (parts: DecomposeParts): FrameworkDefinition => ({
   advice: { asks: (resources) => assign(['planner'], resources), advise: adviseTree },
 })
 
-/** Gives the tree as advice: the caller does the tasks. */
+/** Returns the tree as advice: the caller does the tasks. */
 async function* adviseTree(thinking: ThinkingTurn): AsyncGenerator<Event, Outcome> {
   const planned = yield* planTree(thinking.turn.prompt, thinking)
   if (thinking.over) return thinking.over
@@ -64,13 +63,13 @@ async function* doAsTree(parts: DecomposeParts, thinking: ThinkingTurn): AsyncGe
   return yield* workOn({ id: turn.id, prompt: start.plan, tasks: planned.value, holder }, start.plan, parts, thinking)
 }
 
-/** One agent takes the whole request, without a tree. */
+/** One agent does the whole request, without a tree. */
 async function* actDirectly(why: string, request: string, thinking: ThinkingTurn): AsyncGenerator<Event, Outcome> {
   yield note(`${why}; answering directly`)
   return yield* thinking.act(request)
 }
 
-/** Shows the cost of a tree, which is known only once it is planned; an expensive one waits for the person's yes. */
+/** Shows the cost of a tree, which is only known after planning; an expensive one waits for the person's yes. */
 async function* agreedTo(
   tasks: readonly TreeTask[],
   agreement: Agreement,
@@ -93,7 +92,7 @@ async function* agreedTo(
   return go
 }
 
-/** Walks the tree, and releases it for a later turn however this one ends. */
+/** Walks the tree, and afterwards releases it for a later turn, however this one ends. */
 async function* workOn(
   from: SavedTree,
   request: string,
@@ -118,14 +117,14 @@ async function* workOn(
   }
 }
 
-/** One answer for the person after everything is done: from the actor, otherwise a plain list. */
+/** One answer for the person after all tasks are done: from the actor, otherwise a plain list. */
 async function* summarise(
   tasks: readonly TreeTask[],
   acted: Outcome | undefined,
   thinking: ThinkingTurn,
 ): AsyncGenerator<Event, Outcome> {
   const all = workTasks(tasks)
-  // The actor's reply to the only task is the answer.
+  // If there is only one task, the actor's reply is the answer.
   if (all.length === 1 && acted) return acted
   yield thinking.phase('summing up')
   const outcome = yield* thinking.act(
@@ -141,7 +140,7 @@ async function* summarise(
   return { ok: true, text }
 }
 
-/** Reports the tasks that failed, those that were not begun because of them, and those that are done all the same. */
+/** Reports the tasks that failed, those that were not begun because of them, and those that are done nevertheless. */
 function reportFailures({ tasks, prompt }: SavedTree): AsyncGenerator<Event, Outcome> {
   const all = workTasks(tasks)
   const tried = all.flatMap((task) =>

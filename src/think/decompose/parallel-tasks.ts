@@ -22,10 +22,10 @@ export type TaskCopy = ProjectCopy & { actor: Agent }
 /** Makes copies of the project for tasks. `open` rejects with the reason if it cannot. */
 export type TaskCopies = { open(signal: AbortSignal): Promise<TaskCopy> }
 
-/** The result of a task in a copy: brought into the project, otherwise why not; `noCopy`: no copy could be made at all. */
+/** The result of a task in a copy: joined into the project, or the reason why not; `noCopy`: no copy could be made at all. */
 type TaskCopyResult = { reply: string; files: readonly string[] } | { why: string; noCopy?: true }
 
-/** An agent that must ask for each step cannot work beside another: a person answers one question after another. */
+/** An agent that must ask for each step cannot work next to another, because a person answers one question after another. */
 export const mayRunParallel = ({ leash }: Turn) => leash === 'edit' || leash === 'all'
 
 /** Runs two tasks of one walk at the same time, each in a copy of the project; without copies it runs none. */
@@ -37,12 +37,12 @@ export class ParallelTasks {
     this.#copies = copies
   }
 
-  /** The next task with another one that may run beside it; no task runs in a copy twice. */
+  /** The next task and another one that may run at the same time; no task runs in a copy twice. */
   pairFor(tasks: readonly TreeTask[], next: TreeTask): [TreeTask, TreeTask] | undefined {
     return this.#copies && parallelPair(tasks, next, new Set(this.#results.keys()))
   }
 
-  /** Runs both tasks; returns the ones that must run in the project itself, one after another. */
+  /** Runs both tasks; returns the ones that must run in the project itself, in order. */
   async *run(
     pair: readonly TreeTask[],
     request: string,
@@ -69,19 +69,19 @@ export class ParallelTasks {
       for (const { task, result } of left) {
         if (!result.noCopy) yield note(`${taskTitle(task)} is done in the project itself: ${result.why}`)
         else if (this.#copies) yield note(`no tasks run in parallel here: ${result.why}`)
-        // If one copy could not be made, no other is tried, and the reason is said once.
+        // If one copy could not be made, no further one is tried, and the reason is reported once.
         if (result.noCopy) this.#copies = undefined
       }
     return left.map(({ task }) => task)
   }
 
-  /** The work on a task that was brought into the project. */
+  /** The work on a task that was joined into the project. */
   earlierWork({ id }: TreeTask): EarlierWork | undefined {
     const result = this.#results.get(id)
     return result && 'reply' in result ? copiedWork(result.reply) : undefined
   }
 
-  /** The number of files that were brought into the project, for the note about the task. */
+  /** The number of files that were joined into the project, for the note about the task. */
   filesWords({ id }: TreeTask): string {
     const result = this.#results.get(id)
     return result && 'files' in result ? `${plural(result.files.length, 'file')} brought back; ` : ''
@@ -118,7 +118,7 @@ async function* runInCopy(
     if (stray) return { why: `${stray.path}: ${stray.why}` }
     const joined = await copy.join({ changes })
     if ('why' in joined) return { why: joined.why }
-    // A plan names paths from the working folder, and a copy from the root of the project.
+    // A plan's paths are relative to the working folder, and a copy's to the root of the project.
     const inside = relative(copy.root, copy.cwd)
     const beside = joined.files.filter((path) => areSeparate([relative(inside, path)], task.touches))
     if (beside.length > 0) yield note(`${role} also changed ${beside.join(', ')}, which its plan does not name`)
@@ -153,7 +153,7 @@ function copyPrompt(
   ].join('\n\n')
 }
 
-/** The next task and another one that may run beside it: both fresh, both ready, and changing different files. */
+/** The next task and another one that may run at the same time: both new, both ready, and changing different files. */
 function parallelPair(
   tasks: readonly TreeTask[],
   next: TreeTask,

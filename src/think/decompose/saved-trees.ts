@@ -10,7 +10,7 @@ import { consentOptions } from '../../core/talk/consent.ts'
 import { spendNothing } from '../cost-consent.ts'
 
 /**
- * An unfinished tree, by the turn it was planned in. `holder`: the turn that works on it, and that turn's process;
+ * An unfinished tree, identified by the turn in which it was planned. `holder`: the turn that works on it, and that turn's process;
  * `asked`: the turn that ended with a question of the actor.
  */
 export type SavedTree = {
@@ -21,28 +21,28 @@ export type SavedTree = {
   asked?: string
 }
 
-/** Where trees are kept, and whether the process of a holder lives. */
+/** The stored trees, and whether the process of a holder is alive. */
 export type TreeStore = { kept: Doc<SavedTree[]>; owner: string; alive(owner: string): boolean }
 
-/** Older trees are forgotten, so that abandoned ones do not pile up. */
+/** Older trees are deleted, so that abandoned ones do not accumulate. */
 const mostKept = 8
 
 export type UnfinishedTree = { prompt: string; done: number; of: number }
 
-/** The tree that was left last, for the offer to continue it. */
+/** The last unfinished tree, for the offer to continue it. */
 export async function lastUnfinished(trees: TreeStore): Promise<UnfinishedTree | undefined> {
   const [tree] = await unfinishedTrees(trees)
   return tree && { prompt: tree.prompt, ...treeProgress(tree.tasks) }
 }
 
-/** The trees that no living process works on, the newest first. */
+/** The trees on which no living process works, newest first. */
 export async function unfinishedTrees({ kept, alive }: TreeStore): Promise<SavedTree[]> {
   return (await kept.read()).filter((tree) => isFree(tree, alive)).reverse()
 }
 
 const isFree = ({ holder }: SavedTree, alive: TreeStore['alive']) => holder === undefined || !alive(holder.owner)
 
-/** Claims a tree for a turn; undefined when another process was quicker. */
+/** Claims a tree for a turn; undefined if another process was faster. */
 export async function claimTree(
   { kept, owner, alive }: TreeStore,
   { id }: SavedTree,
@@ -62,7 +62,7 @@ export async function deleteTree({ kept }: TreeStore, { id }: SavedTree): Promis
   await kept.update((now) => now.filter((tree) => tree.id !== id))
 }
 
-/** Gives up a turn's claim, so that a later turn can continue the tree. */
+/** Releases a turn's claim, so that a later turn can continue the tree. */
 export async function releaseTree({ kept }: TreeStore, { id }: SavedTree, turn: string): Promise<void> {
   await kept.update((now) =>
     now.map((tree) => {
@@ -73,12 +73,10 @@ export async function releaseTree({ kept }: TreeStore, { id }: SavedTree, turn: 
   )
 }
 
-/** A tree to continue; or, without one, the request to plan; or why neither is done. */
+/** A tree to continue; or, without one, the request to plan; or the reason to do neither. */
 type TreeStart = { tree: SavedTree } | { plan: string } | { leave: string }
 
-/**
- * Continues the unfinished tree that a turn is about. `wanted`: the person named the tree, and is not asked once more.
- */
+/** Continues the unfinished tree to which a turn refers. `wanted`: the person named the tree, and is not asked again. */
 export async function* startTree(
   wanted: boolean,
   trees: TreeStore,
@@ -116,7 +114,7 @@ export async function* startTree(
   return { tree: { ...rest, tasks: retryFailed(claimed.tasks) } }
 }
 
-/** The tree that a turn is about: it repeats the tree's request, says to go on, or answers the question that was asked. */
+/** The tree to which a turn refers: the turn repeats the tree's request, says to continue, or answers its open question. */
 export async function unfinishedTreeFor(turn: Turn, trees: TreeStore, wanted = false): Promise<SavedTree | undefined> {
   const unfinished = await unfinishedTrees(trees)
   const [newest] = unfinished
@@ -125,7 +123,7 @@ export async function unfinishedTreeFor(turn: Turn, trees: TreeStore, wanted = f
   return same ?? (wanted || isAnswer || saysContinue(turn.prompt) ? newest : undefined)
 }
 
-/** The request of a tree, with what the person said when they came back to it. */
+/** The request of a tree, with the text that the person added when they continued it. */
 export function treeRequest({ prompt }: SavedTree, said: string): string {
   return plain(said) === plain(prompt) || saysContinue(said) ? prompt : `${prompt}\n\nLater they said: ${said}`
 }

@@ -10,7 +10,7 @@ import { clipped, quoted } from '../prompt-text.ts'
 import { drawTree, isLeaf, taskTitle } from './task-tree.ts'
 import { planAnotherWay } from './tree-planner.ts'
 
-/** The result of one task: its last check and the actor's outcome, or the outcome that ends the whole turn before. */
+/** The result of one task: its last check and the actor's outcome, or the outcome that ended the whole turn. */
 type TaskResult = { seen: CheckResult; acted?: Outcome } | { end: Outcome }
 
 /** Earlier work on a task: its reply, and a hint for the agent that continues it. */
@@ -21,7 +21,7 @@ export const interruptedWork: EarlierWork = {
   hint: 'It was begun before and interrupted. Look first: it may be half done.',
 }
 
-/** Work that was done in a copy of the project, which may lack what the project has. */
+/** Work that was done in a copy of the project, which may lack files of the project. */
 export const copiedWork = (reply: string): EarlierWork => ({
   reply,
   hint: 'It was done in a copy of the project and brought here, and its check fails. Find out why, and fix it:',
@@ -41,10 +41,10 @@ export async function* runTask(
     question: `Is this one task done, whatever is left of the others: ${task.task}`,
   }
   const done = { task: task.task, reply: earlier?.reply ?? '' }
-  // A whole may be done by its parts, and earlier work may be enough: the check comes before the work.
+  // A whole may be done once its parts are, and earlier work may be enough: the check comes before the work.
   const now = whole || earlier ? yield* runCheck(check, done, thinking) : undefined
   if (thinking.over) return { end: thinking.over }
-  // A whole whose check says nothing is as done as its parts are.
+  // If the check of a whole is undecided, the whole counts as done, like its parts.
   if (now?.passed || (whole && now?.undecided)) return { seen: now }
   const title = taskTitle(task)
   const hints = [

@@ -5,8 +5,8 @@ import { readinessOf } from '../../core/work/dependencies.ts'
 import { firstLine } from '../prompt-text.ts'
 
 /**
- * One task of a tree. `touches`: the files and folders it changes, as far as its planner knows. `failed`: the evidence of
- * its failure; `why`: why it was never begun; `unseen`: done, but its check was not allowed to run.
+ * One task of a tree. `touches`: the files and folders that it changes, as far as its planner knows. `failed`: the evidence of its
+ * failure; `why`: why it was never begun; `unseen`: it is done, but its check was not allowed to run.
  */
 export type TreeTask = {
   id: string
@@ -26,17 +26,17 @@ export const childrenOf = (tasks: readonly TreeTask[], parent?: string) =>
 
 export const isLeaf = (tasks: readonly TreeTask[], { id }: TreeTask) => childrenOf(tasks, id).length === 0
 
-/** All tasks depth first, in the order in which they are done: the parts before the whole. */
+/** All tasks depth first, in the order of the work: the parts before the whole. */
 function depthFirst(tasks: readonly TreeTask[], parent?: string): TreeTask[] {
   return childrenOf(tasks, parent).flatMap((task) => [...depthFirst(tasks, task.id), task])
 }
 
-/** The tasks that take work: the leaves, and each whole that has a check of its own. */
+/** The tasks with work of their own: the leaves, and each whole that has a check. */
 export function workTasks(tasks: readonly TreeTask[]): TreeTask[] {
   return depthFirst(tasks).filter((task) => task.check !== undefined || isLeaf(tasks, task))
 }
 
-/** Whether a task may begin: after the needs of itself and its parents, a whole after its parts. */
+/** Whether a task may begin: after the needs of the task and of its parents; a whole also after its parts. */
 export function readiness(tasks: readonly TreeTask[]): (task: TreeTask) => Readiness {
   const all = new Map(tasks.map((task) => [task.id, toWorkItem(tasks, task)]))
   return ({ id }) => readinessOf(id, all)
@@ -54,7 +54,7 @@ function allNeeds(tasks: readonly TreeTask[], { needs, parent }: TreeTask): stri
   return above ? [...needs, ...allNeeds(tasks, above)] : needs
 }
 
-/** Finds the next task to be done; tasks that can never be done any more are marked dead, with the reason. */
+/** Finds the next task; tasks that have become impossible are marked dead, with the reason. */
 export function advanceTree(tasks: readonly TreeTask[]): { tasks: readonly TreeTask[]; next?: TreeTask } {
   const ready = readiness(tasks)
   for (const task of depthFirst(tasks)) {
@@ -66,7 +66,7 @@ export function advanceTree(tasks: readonly TreeTask[]): { tasks: readonly TreeT
   return { tasks }
 }
 
-/** The tree for another walk: failed tasks are tried once more. */
+/** The tree for another walk, in which failed tasks are retried. */
 export function retryFailed(tasks: readonly TreeTask[]): TreeTask[] {
   return tasks.map(({ why: _, ...task }) => (task.state === 'dead' ? { ...task, state: 'waiting' } : task))
 }
@@ -77,13 +77,13 @@ export function changeTask(tasks: readonly TreeTask[], id: string, change: Parti
 
 const longestTitle = 80
 
-/** A task in one line. */
+/** A task on one line. */
 export function taskTitle({ task }: Pick<TreeTask, 'task'>): string {
   const line = task.trim().split('\n')[0]!
   return line.length <= longestTitle ? line : `${line.slice(0, longestTitle - 1).trimEnd()}…`
 }
 
-/** How many tasks are done, as in "3 of 7". */
+/** How many tasks are done, for example "3 of 7". */
 export function treeProgress(tasks: readonly TreeTask[]): { done: number; of: number } {
   const all = workTasks(tasks)
   return { done: all.filter(({ state }) => state === 'done').length, of: all.length }
@@ -96,7 +96,7 @@ const status: Record<TreeTask['state'], PlanItem['status']> = {
   dead: 'pending',
 }
 
-/** The tree as a plan on the screen, in the order in which it is done. */
+/** The tree as a plan on the screen, in the order of the work. */
 export function planEvent(tasks: readonly TreeTask[]): Event {
   const items = workTasks(tasks).map((task) => ({
     task:
@@ -110,7 +110,7 @@ export function planEvent(tasks: readonly TreeTask[]): Event {
 
 const marks: Record<TreeTask['state'], string> = { waiting: ' ', running: '>', done: 'x', dead: '!' }
 
-/** The tree as text; terse, because every agent that acts gets it. */
+/** The tree as text; it is short, because every acting agent gets it. */
 export function drawTree(tasks: readonly TreeTask[]): string {
   return tasks
     .map((task) => `${'  '.repeat(depthOf(tasks, task))}[${marks[task.state]}] ${task.id}: ${taskTitle(task)}`)

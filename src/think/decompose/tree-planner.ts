@@ -17,7 +17,7 @@ const mostLeaves = 24
 const parallelInstructions =
   'Give a leaf "touches", the files and folders it creates or changes, from the working folder (globs are fine), wherever you know all of them. Two leaves of which neither needs the other, and whose "touches" have nothing in common, may be done at the same time, neither seeing what the other does: whatever a leaf builds on must be in its "needs". Leave "touches" out where a leaf may change anything else, such as a lock file.'
 
-/** Asks for the tree; a tree that cannot be walked is sent back once. `parallel`: whether tasks can be done at the same time here. */
+/** Asks for the tree; a tree that cannot be walked is sent back once. `parallel`: whether tasks can run at the same time here. */
 export async function* planTree(
   request: string,
   thinking: ThinkingTurn,
@@ -57,7 +57,7 @@ export async function* planAnotherWay(
     `Give "check" only if the one it had is itself wrong. ${checkInstructions}`,
   ].join('\n\n')
   const answer = yield* thinking.askFor(plannerSeat(thinking), words, anotherWayShape)
-  // An answer without JSON is advice all the same.
+  // An answer without JSON is still advice.
   const how = answer.ok ? answer.value.how : answer.words
   if (!how?.trim()) return undefined
   const check = answer.ok ? parseCheck(answer.value.check) : undefined
@@ -75,13 +75,13 @@ type Proposed = {
   children?: Proposed[]
 }
 
-/** Some planners number their tasks, and write the number. */
+/** Some planners number their tasks, and write ids as numbers. */
 const taskId: Shape<string> = {
   ...string({ min: 1 }),
   read: (value, at) => string({ min: 1 }).read(typeof value === 'number' ? String(value) : value, at),
 }
 
-/** Tasks again, as deep as they go: written once, because a schema is read in every request. */
+/** Nested tasks of any depth: described once, because every request contains the schema. */
 const children = optional<Proposed[]>({
   wants: 'a list',
   json: () => ({ type: 'array', items: { $ref: '#/properties/tasks/items' } }),

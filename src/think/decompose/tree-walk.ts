@@ -17,7 +17,7 @@ import { advanceTree, changeTask, isLeaf, planEvent, taskTitle, workTasks } from
 /** The tree after a walk; `end`: the outcome that ended the turn early; `acted`: the actor's last outcome. */
 type TreeWalk = { tree: SavedTree; end?: Outcome; acted?: Outcome }
 
-/** Walks a tree depth first, two tasks at once where possible; each task's state is kept before it begins and after it ended. */
+/** Walks a tree depth first, two tasks at once if possible; each task's state is stored before it begins and after it ends. */
 export async function* walkTree(
   from: SavedTree,
   request: string,
@@ -55,7 +55,7 @@ export async function* walkTree(
     const place = placeOf(tree.tasks)
     const earlier = parallel.earlierWork(next) ?? (next.state === 'running' ? interruptedWork : undefined)
     const result = yield* relay(runTask(next, earlier, request, tree.tasks, thinking), (event) =>
-      // The screen shows which of the tasks the phase is about.
+      // The screen shows the task to which the phase belongs.
       event.type === 'phase' ? { ...event, words: `${place}: ${event.words}` } : event,
     )
     if ('end' in result) return { tree, end: result.end }
@@ -66,7 +66,7 @@ export async function* walkTree(
   }
 }
 
-/** Sets the state of some tasks; returns the same list if they have it already, so that nothing is saved. */
+/** Sets the state of some tasks; returns the same list if nothing changes, so that nothing is saved. */
 const withState = (tasks: readonly TreeTask[], some: readonly TreeTask[], state: TreeTask['state']) =>
   some.reduce<readonly TreeTask[]>(
     (all, { id }) =>

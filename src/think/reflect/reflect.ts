@@ -14,16 +14,16 @@ import { offerRevert } from '../revert-offer.ts'
 import { note } from '../thinking-turn.ts'
 import { askCritic, criticSeat, flawText, refinePrompt } from './critique.ts'
 
-/** Does the work, has another agent criticise it, refines it, and verifies it by the project's own tests. */
+/** Does the work, has another agent criticise it, refines it, and verifies it with the project's own tests. */
 export const reflect: FrameworkDefinition = {
-  // The actor is not known yet; the first healthy reader is the likeliest.
+  // The actor is not known yet; the first healthy reader is the most likely one.
   asks: (resources) => [criticSeat(resources, resources.readers[0]!)],
   rounds: 1,
   agent: (resources) => frameworkAgent('reflect', resources, reflection),
   advice: { asks: (resources) => [criticSeat(resources, resources.readers[0]!)], advise: adviseCritique },
 }
 
-/** Has another agent criticise what was done in the turn so far, or the plan in the question. */
+/** Has another agent criticise the work done in the turn so far, or the plan in the question. */
 async function* adviseCritique(thinking: ThinkingTurn): AsyncGenerator<Event, Outcome> {
   const { turn, resources } = thinking
   const mark = await resources.turnBegan?.()
@@ -57,7 +57,7 @@ async function* reflection(thinking: ThinkingTurn): AsyncGenerator<Event, Outcom
 
 type DoneOutcome = Outcome & { ok: true }
 
-/** An agent that could not act, or asks something first, has done nothing yet. */
+/** If an agent could not act, or first asks a question, it has done nothing yet. */
 const isDone = (outcome: Outcome): outcome is DoneOutcome => outcome.ok && outcome.asks === undefined
 
 async function workSince(
@@ -69,7 +69,7 @@ async function workSince(
   return { task: turn.prompt, reply, ...changes }
 }
 
-/** The check may fail this often in a row. */
+/** How often in a row the check may fail. */
 const mostFailures = 2
 
 /** Checks the work until it passes; work that fails twice is reported as it is, and may be reverted. */
@@ -116,7 +116,7 @@ async function* stepBack(
   if (mark !== undefined) yield* offerRevert('the work', mark, thinking)
   if (thinking.over) return thinking.over
   if (first) {
-    // The project's own tests decide, whatever the council would check.
+    // The project's own tests decide, not the council's checks.
     const pursuit = yield* back.pursue(first, failures, { check: proof.goal(critique.flaws), decides: true })
     if ('outcome' in pursuit) return pursuit.outcome
     tried.push(...pursuit.tried)
@@ -135,8 +135,8 @@ function fixPrompt({ evidence }: CheckResult): string {
 }
 
 /**
- * Checks work by the project's own build and tests, of which only what the work made worse counts against it. A judge decides if the
- * project has no checks, if they are not allowed to run, or if they fail as they did before.
+ * Checks work with the project's own build and tests; only failures that the work added count against it. A judge decides if the project
+ * has no checks, if they are not allowed to run, or if they fail as they did before.
  */
 class Proof {
   #thinking: ThinkingTurn
@@ -154,7 +154,7 @@ class Proof {
     for (const check of checks) yield* this.#begin(check)
   }
 
-  /** Keeps how a check ends before the work. One that is not allowed to run is not asked for again. */
+  /** Records the result of a check before the work. If it is not allowed to run, it is not tried again. */
   async *#begin(check: Check & { kind: 'command' }): AsyncGenerator<Event, void> {
     const thinking = this.#thinking
     if (thinking.over) return

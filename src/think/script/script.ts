@@ -20,12 +20,12 @@ type Language = 'python' | 'node'
 /** `by`: the agent that wrote it; `machine`: it examines the machine itself, not the project. */
 type Script = { language: Language; code: string; by: string; machine?: boolean }
 
-/** The result of a script; one that was not allowed, or could not be run at all, says nothing about the next. */
+/** The result of a script; if it was not allowed, or could not be run at all, that says nothing about the next script. */
 type ScriptRun = { script: Script; printed: string; ended: 'well' | 'badly' | 'not allowed' | 'not run' }
 
 const roles = ['coder']
 
-/** A script may fail this often in a row. */
+/** How often in a row a script may fail. */
 const mostFailures = 2
 
 /**
@@ -39,7 +39,7 @@ export const script: FrameworkDefinition = {
   advice: { asks: (resources) => assign(roles, resources), advise: adviseScript },
 }
 
-/** Has a script written, and run where it can only read; the caller runs a script that could not be run so. */
+/** Has a script written, and runs it with read access only; if it cannot be run so, the caller runs it. */
 async function* adviseScript(thinking: ThinkingTurn): AsyncGenerator<Event, Outcome> {
   const [coder] = assign(roles, thinking.resources) as [RoleAssignment]
   yield thinking.phase('writing a script')
@@ -66,7 +66,7 @@ async function* answerByScript(thinking: ThinkingTurn): AsyncGenerator<Event, Ou
     const written = yield* askForScript(coder, failed, thinking)
     if (thinking.over) return thinking.over
     if ('none' in written) return yield* actDirectly(`no script (${sentence(written.none)})`, failed, thinking)
-    // The agent that wrote the script fixes it.
+    // The agent that wrote the script also fixes it.
     coder = { ...coder, agent: written.by }
     yield thinking.phase('running the script')
     const run = yield* runScript(written, thinking)
@@ -89,7 +89,7 @@ async function* answerByScript(thinking: ThinkingTurn): AsyncGenerator<Event, Ou
   }
 }
 
-/** The script failed twice: the council is asked for other approaches; if it knows none, the actor works by itself. */
+/** The script failed twice: the council is asked for other approaches; if it knows none, the actor works without help. */
 async function* stepBack(
   runs: readonly ScriptRun[],
   error: string,
@@ -108,7 +108,7 @@ async function* stepBack(
   return yield* giveUp(clipped(thinking.turn.prompt, 300), tried)
 }
 
-/** Asks for a script, or for a better one than those that failed; `none` says why no script came. */
+/** Asks for a script, or for a better one than those that failed; `none` says why there is no script. */
 async function* askForScript(
   coder: RoleAssignment,
   failed: readonly ScriptRun[],
@@ -132,7 +132,9 @@ async function* askForScript(
   return { language, code, by, machine: about === 'machine' }
 }
 
-/** The languages that a script can be written in here, the better one for data first; Node is what termaite runs on. */
+/**
+ * The languages that are possible for a script here, the better one for data first; Node is always possible, because termaite runs on it.
+ */
 const languagesOf = ({ runtimes }: Pick<SystemSpec, 'runtimes'>): Language[] =>
   runtimes.python ? ['python', 'node'] : ['node']
 
@@ -145,11 +147,11 @@ function scriptIn(words: string, languages: readonly Language[]): Omit<Script, '
   return code.trim() !== '' && languages.includes(language) ? { language, code } : undefined
 }
 
-/** Runs a script where the session's other scripts ran, under the rules that hold for every tool. */
+/** Runs a script in the same interpreter as the session's other scripts, under the rules for every tool. */
 async function* runScript(written: Script, { resources, turn }: ThinkingTurn): AsyncGenerator<Event, ScriptRun> {
   const { language, code } = written
   const { tools } = resources
-  // Behind a wall a script sees the sandbox, and its numbers would be passed off as the machine's.
+  // Behind a wall a script sees the sandbox, and its numbers would be taken for the machine's.
   const outside = isAboutMachine(written) && (await tools.hidesMachine?.(turn)) === true
   const result = yield* tools.use('repl', outside ? { language, code, outside } : { language, code }, turn)
   const exit = (result.data as { exit?: number | string } | undefined)?.exit
@@ -157,7 +159,7 @@ async function* runScript(written: Script, { resources, turn }: ThinkingTurn): A
   return { script: written, printed: result.text, ended }
 }
 
-/** Calls by which code looks at the machine, whatever its author said of it. */
+/** Calls with which code examines the machine, whatever its author says about it. */
 const machineCalls =
   /\/proc\b|\/sys\/|\bpsutil\b|\bps +(?:-|a)|['"]ps['"]|\b(?:free|total)mem\b|\bloadavg\b|\bvm_stat\b|['"](?:df|lsof|netstat|systemctl|top|vmstat|free)\b|\bgetloadavg\b|\bnetworkInterfaces\b/
 
@@ -169,10 +171,10 @@ function errorLine({ printed }: ScriptRun): string {
   return (lines.findLast((line) => /^[^\s[}]/.test(line)) ?? lines.at(-1) ?? 'it printed nothing').slice(0, 200)
 }
 
-/** The first sentence, enough for a note: the other sentences are kept with the call, or given to the actor. */
+/** The first sentence, enough for a note: the other sentences are stored with the call, or given to the actor. */
 const sentence = (text: string) => firstLine(text).split(/[.!](?:\s|$)/)[0]!
 
-/** Has the actor work without a script, and tells it what was tried. */
+/** Has the actor work without a script, and tells it about the attempts. */
 async function* actDirectly(
   why: string,
   failed: readonly ScriptRun[],

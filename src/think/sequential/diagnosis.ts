@@ -14,7 +14,7 @@ import { diagnosticInstructions, hypothesisField, verdicts } from './hypotheses.
 /** The result of a diagnostic; without `output` it was not run, for the reason in `how`. */
 type Observation = { command: string; how: string; exit?: number; output?: string }
 
-/** The result of testing one hypothesis. `quote`: the words that show it; `where`: where they are. */
+/** The result of testing one hypothesis. `quote`: the text that shows it; `where`: its place. */
 export type Finding = TestedHypothesis & {
   observation: Observation
   why: string
@@ -27,7 +27,7 @@ export type Finding = TestedHypothesis & {
 const diagnosticSeconds = 120
 const longestOutput = 16_000
 
-/** Runs a diagnostic. It came from an agent that may only read, so that it changes nothing the person did not allow. */
+/** Runs a diagnostic. It came from an agent that may only read, so it may change nothing without the person's permission. */
 export async function* runDiagnostic(
   { diagnostic }: Hypothesis,
   thinking: ThinkingTurn,
@@ -77,7 +77,7 @@ export async function* askDecider(
   return defined({ hypothesis, observation, verdict, why, quote, where, check: parseCheck(check), more })
 }
 
-/** The place of the quoted words: in the output of the diagnostic, or in the file that was named. */
+/** The place of the quoted text: in the output of the diagnostic, or in the named file. */
 async function placeOf(
   quote: string,
   file: string,
@@ -110,7 +110,7 @@ function deciderPrompt(
   ].join('\n\n')
 }
 
-/** A finding in one line, for a note in the conversation. */
+/** A finding on one line, for a note in the conversation. */
 export function findingLine({ verdict, hypothesis, quote, where, why }: Finding): string {
   const shown = quote === undefined ? firstLine(why) : `${where}: ${firstLine(quote.trim())}`
   return `${verdict}: ${firstLine(hypothesis.cause)} (${shown})`

@@ -3,12 +3,12 @@ import { list, oneOf, string } from '../../core/data/shape.ts'
 import { answerShape, part } from '../../core/data/json-answer.ts'
 import { quoted } from '../prompt-text.ts'
 
-/** A possible cause, and the command whose output tells whether it is the cause. */
+/** A possible cause, and the command whose output shows whether it is the cause. */
 export type Hypothesis = { cause: string; why: string; diagnostic: string; expects: string }
 
 export const verdicts = ['confirmed', 'rejected', 'unclear'] as const
 
-/** A hypothesis after its test; `more`: further hypotheses that the test brought up. */
+/** A hypothesis after its test; `more`: further hypotheses suggested by the test. */
 export type TestedHypothesis = {
   hypothesis: Hypothesis
   verdict: (typeof verdicts)[number]
@@ -22,7 +22,7 @@ export const hypothesisField = part({
   expects: string(),
 })
 
-/** `wants`: whether the person asked why, or for it to work again. */
+/** `wants`: whether the person asked for an explanation or for a fix. */
 export const hypothesesShape = answerShape({ wants: oneOf('answer', 'fix'), hypotheses: list(hypothesisField, 1) })
 
 export const diagnosticInstructions =
@@ -42,7 +42,7 @@ export function hypothesesPrompt({ turn, resources }: ThinkingTurn): string {
 const mostTested = 7
 const mostUnclear = 3
 
-/** The hypotheses that are still to be tested: none twice, none whose cause was ruled out, and only a limited number. */
+/** The hypotheses that are still to be tested: no duplicates, none whose cause was ruled out, and only a limited number. */
 export class UntestedHypotheses {
   #open: Hypothesis[] = []
   #met = new Set<string>()
@@ -65,7 +65,7 @@ export class UntestedHypotheses {
     return this.#open.slice(0, mostTested - this.#tested)
   }
 
-  /** Puts hypotheses that an observation brought up before those that were guessed without it. */
+  /** Puts hypotheses that an observation suggested before those that were guessed without one. */
   learn(found: readonly TestedHypothesis[]): void {
     const last = found.at(-1)
     if (!last) return

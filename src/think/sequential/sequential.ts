@@ -23,7 +23,7 @@ import { hypothesesPrompt, hypothesesShape, UntestedHypotheses } from './hypothe
 
 const roles = ['diagnostician', 'decider']
 
-/** Hypothesis, diagnostic, observation, decision: until a cause is confirmed and fixed, or none is left. */
+/** Hypothesis, diagnostic, observation, decision: until a cause is confirmed and fixed, or no hypothesis is left. */
 export const sequential = (agreement: Agreement): FrameworkDefinition => ({
   asks: (resources) => assign(roles, resources),
   rounds: 2,
@@ -31,10 +31,10 @@ export const sequential = (agreement: Agreement): FrameworkDefinition => ({
   advice: { asks: (resources) => assign(roles, resources), advise: adviseCause },
 })
 
-/** Advice tests this many causes; the others are named with their diagnostics, for the caller to run. */
+/** How many causes advice tests; the others are listed with their diagnostics, for the caller to run. */
 const mostAdvised = 3
 
-/** Looks for the cause without fixing anything: the diagnostics may only read. */
+/** Searches for the cause without fixing anything: the diagnostics may only read. */
 async function* adviseCause(thinking: ThinkingTurn): AsyncGenerator<Event, Outcome> {
   const [diagnostician, decider] = assign(roles, thinking.resources) as [RoleAssignment, RoleAssignment]
   yield thinking.phase('naming possible causes')
@@ -120,7 +120,7 @@ async function* stepBack(found: readonly Finding[], thinking: ThinkingTurn): Asy
   return yield* giveUp(clipped(thinking.turn.prompt, 300), tried, found.flatMap(knownFact))
 }
 
-/** The likeliest cause is tested without asking; a watching person agrees before the others are, which may be many. */
+/** The likeliest cause is tested without asking; a watching person must agree before the others are tested, which may be many. */
 async function* mayGoOn(
   left: readonly Hypothesis[],
   decider: RoleAssignment,
@@ -155,7 +155,7 @@ async function* fixCause(
   return yield* pursue({ task: thinking.turn.prompt, check, approaches: [approach], then }, thinking)
 }
 
-/** A check that passes before anything was fixed shows nothing: takes the first that fails now, otherwise a judge. */
+/** A check that passes before the fix shows nothing: uses the first one that fails now, otherwise a judge. */
 async function* checkFor(
   { hypothesis, observation, check }: Finding,
   thinking: ThinkingTurn,
@@ -191,7 +191,7 @@ const toTriedWay = ({ hypothesis, verdict, why }: Finding): TriedWay => ({
 const knownFact = ({ quote, where }: Finding) =>
   quote === undefined ? [] : [`${where}: ${clipped(quote.trim(), 300)}`]
 
-/** Has the actor answer: the cause is known, and nothing is to be fixed. */
+/** Has the actor answer: the cause is known, and nothing needs to be fixed. */
 async function* answer(findings: readonly Finding[], thinking: ThinkingTurn): AsyncGenerator<Event, Outcome> {
   const { turn, resources } = thinking
   yield thinking.phase('answering with what was found')
@@ -206,7 +206,7 @@ async function* answer(findings: readonly Finding[], thinking: ThinkingTurn): As
   )
 }
 
-/** Has the actor go on by itself, from what is known. */
+/** Has the actor continue without help, based on the findings so far. */
 async function* actUnaided(
   found: readonly Finding[],
   left: readonly Hypothesis[],

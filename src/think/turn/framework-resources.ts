@@ -15,7 +15,7 @@ import { nativeAgents, enabledAgents, windowOf } from '../../settings/enabled-ag
 import { defaultModel, modelName, providerOf } from '../../models/provider.ts'
 import { knownOf } from '../../models/model-windows.ts'
 
-/** Returns the agents, tools and facts that a framework works with in this project, or why no framework can work here. */
+/** Returns the agents, tools and facts for a framework in this project, or the reason why no framework can work here. */
 export async function frameworkResources(app: App, actor: Agent): Promise<Resources | { why: string }> {
   const found = await readersOf(app)
   if ('why' in found) return found
@@ -25,7 +25,7 @@ export async function frameworkResources(app: App, actor: Agent): Promise<Resour
     readers: found.names,
     promisedReaders: found.promised,
     unwalledReaders: found.unwalled,
-    // An assigned advisor that is away or cannot be restricted to reading is replaced by another reader.
+    // An assigned advisor that is unavailable or cannot be restricted to reading is replaced by another reader.
     assigned: Object.fromEntries(
       Object.entries(app.settings.advisors).filter(([, agent]) => found.names.includes(agent)),
     ),
@@ -42,7 +42,7 @@ export async function frameworkResources(app: App, actor: Agent): Promise<Resour
   }
 }
 
-/** Returns fresh facts of the machine, because decisions are made by them. */
+/** Returns fresh facts of the machine, because decisions depend on them. */
 async function freshMachine({ native }: App) {
   const machine = machineOf(native)
   const now = await machine.known()
@@ -50,14 +50,14 @@ async function freshMachine({ native }: App) {
 }
 
 /**
- * Agents that only read. `unwalled` are those without a wall: their own flags restrict them. `promised` are those of them
- * without such flags, of which only the person's settings say that they read.
+ * Agents that only read. `unwalled` are those without a wall: their own flags restrict them. `promised` are those of them without such
+ * flags: only the person's settings say that they read.
  */
 type Readers = { names: string[]; promised: string[]; unwalled: string[] }
 
 /**
- * Lists the available agents that can be restricted to reading, one of each vendor before a second of any; or says why no agent
- * can.
+ * Lists the available agents that can be restricted to reading, one of each vendor before a second of any; or says why there is no such
+ * agent.
  */
 export async function readersOf(app: App): Promise<Readers | { why: string }> {
   const health = await healthDoc(app.store)
@@ -67,12 +67,12 @@ export async function readersOf(app: App): Promise<Readers | { why: string }> {
   const none = await (await machineWall(app.io.env, app.place.cwd)).none()
   const able = enabledAgents(app.settings).flatMap((agent) => {
     const seat = app.roster.open(agent.name, { cwd: app.place.cwd, leash: 'read' })
-    // Looking at the agent's traits has started nothing.
+    // Reading the agent's traits has started nothing.
     void seat.close()
     const { talks, vendor = agent.name } = seat.traits
     const own = agent.kind === 'native'
     const walled = needsWall(agent, { leash: 'read', advises: true }) && none === undefined
-    // A command that the person wrote is restricted to reading by a wall; without one the person's word in the settings counts.
+    // A wall restricts a command that the person wrote to reading; without a wall the person's word in the settings counts.
     const said = !own && !talks && app.settings.readOnly.includes(agent.name)
     if (!talks && !said) return []
     const promised = said && !walled
@@ -98,7 +98,7 @@ function spread(agents: readonly { name: string; vendor: string }[]): string[] {
   return ranked.sort((a, b) => a.rank - b.rank).map(({ name }) => name)
 }
 
-/** Lets a framework mark the state of the project's files, see what changed since, and go back to it. */
+/** Lets a framework mark the state of the project's files, see later changes, and restore that state. */
 export function projectCheckpoints(snapshots: Snapshots, mask: (text: string) => string): Checkpoints {
   return {
     mark: projectTree({ snapshots }).mark,
@@ -113,8 +113,8 @@ export function projectCheckpoints(snapshots: Snapshots, mask: (text: string) =>
 }
 
 /**
- * Opens our own cheapest agent for one short request without tools: which framework fits. Undefined without such an agent, and
- * if the person must first be asked whether another vendor may see the conversation: a label is not worth a card.
+ * Opens our own cheapest agent for one short request without tools: to choose a framework. Undefined without such an agent, and if the
+ * person would first have to be asked whether another vendor may see the conversation: a label is not worth a card.
  */
 export async function openLabeller(app: App): Promise<Agent | undefined> {
   if (app.settings.sharing === 'ask') return undefined
@@ -125,7 +125,7 @@ export async function openLabeller(app: App): Promise<Agent | undefined> {
     .sort((a, b) => priceOf(a) - priceOf(b))
   if (!own) return undefined
   const agent = await withoutTools(own, app)
-  // The rotation notes a quota that the request met, so that no turn runs into it again.
+  // The rotation notes a quota that the request used up, so that no turn fails because of it again.
   const rotation = openRotation(app, { consulted: true, roster: { names: () => [own.name], open: () => agent } })
   return { name: own.name, traits: agent.traits, turn: (turn) => rotation.turn(turn), close: () => rotation.close() }
 }
@@ -133,7 +133,7 @@ export async function openLabeller(app: App): Promise<Agent | undefined> {
 /** Models without a known price come last. */
 const unpriced = Number.MAX_VALUE
 
-/** Dollars for a million input tokens; a model on the person's own machine costs none. */
+/** Dollars for a million input tokens; a model on the person's own machine is free. */
 function priceOf({ model = defaultModel }: NativeAgentSettings): number {
   const named = modelName(model)
   if ('wrong' in named) return unpriced
@@ -141,7 +141,7 @@ function priceOf({ model = defaultModel }: NativeAgentSettings): number {
   return knownOf(named.provider, named.model).price?.input ?? unpriced
 }
 
-/** Opens our own agent with one request and no tools, so that it can only answer. */
+/** Opens our own agent for a single request without tools, so that it can only answer. */
 async function withoutTools(agent: NativeAgentSettings, { settings, native }: App): Promise<Agent> {
   const [{ nativeAgent }, { frameOf }, { modelOf }] = await Promise.all([
     import('../../native/loop/native-loop.ts'),
@@ -155,7 +155,7 @@ async function withoutTools(agent: NativeAgentSettings, { settings, native }: Ap
     policy: async () => ({ verdict: 'no', why: 'this request is answered without tools' }),
     frame: frameOf('You choose the way of thinking that fits a request best.', []),
     maxSteps: 1,
-    // The request can be thought through without this word, so that nobody waits for it.
+    // The request can be thought through without this label, so nobody waits for it.
     patience: { seconds: 3, random: Math.random },
   })
 }

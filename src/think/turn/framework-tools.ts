@@ -22,10 +22,10 @@ import { isHeld } from '../../safety/rules/command-place.ts'
 import { judgeCall } from '../../safety/rules/judged-call.ts'
 import { enabledAgents, leashOf } from '../../settings/enabled-agents.ts'
 
-/** Frameworks use tools under our own name, beside any agent. */
+/** Frameworks use tools under our own name, in addition to the agents' own. */
 const name = 'termaite'
 
-/** The tools that a framework uses itself, under the same rules, masking and audit as our own agent's. */
+/** The tools that a framework itself uses, under the same rules, masking and audit as our own agent's. */
 export function frameworkTools(app: App): FrameworkTools {
   const { native, place, settings } = app
   return {
@@ -61,8 +61,8 @@ export function frameworkTools(app: App): FrameworkTools {
 }
 
 /**
- * The leash of a call that an agent proposed which may only read. Behind a wall it looks without a question; the
- * project's own programs, such as its tests, may write where the actor may, because builds do; everything else is asked for.
+ * The leash for a call proposed by an agent that may only read. Behind a wall it reads without a question; the project's own programs,
+ * such as its tests, may write in the same places as the actor, because builds do; everything else needs a question.
  */
 async function proposedLeash(
   tool: Tool | undefined,
@@ -85,7 +85,7 @@ async function proposedLeash(
 /** Whether the person gave every agent the leash `all`. */
 const isTrusted = (settings: Settings) => enabledAgents(settings).every((agent) => leashOf(settings, agent) === 'all')
 
-/** Our own agent's tools and a REPL; they last until the run ends. */
+/** Our own agent's tools and a REPL; they exist until the run ends. */
 function toolsOf(native: NativeParts): ToolSet {
   const known = native.state.tools.toolboxes.get(name)
   if (known) return known.box
@@ -104,7 +104,7 @@ function toolsOf(native: NativeParts): ToolSet {
   return box
 }
 
-/** Frameworks quote from no more than this of a file. */
+/** The most bytes of a file that frameworks quote from. */
 const mostBytes = 1024 * 1024
 
 async function beginningOf(path: string): Promise<string | undefined> {

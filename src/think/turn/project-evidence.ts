@@ -9,7 +9,7 @@ import { projectChecks } from '../project-checks.ts'
 import { machineOf } from '../../native/machine-facts.ts'
 import { frameworkTools } from './framework-tools.ts'
 
-/** The commands that build and test the project, as thinking finds them, and the programs that other such commands would need. */
+/** The commands that build and test the project, as the frameworks find them, and the programs that other such commands would need. */
 export async function foundChecks(app: App): Promise<{ commands: string[]; missing: readonly string[] }> {
   const { spec } = await machineOf(app.native).known()
   const { checks, missing } = await projectChecks({ tools: frameworkTools(app), machine: { spec, description: '' } })
@@ -27,13 +27,13 @@ export async function projectEvidence(app: App, turn: Turn, see: (event: Event) 
     const result = await drain(checkCommand({ command }, { tools }, turn), async (event) => see(event))
     const { passed, evidence, undecided } = result
     seen.push({ command, passed, evidence, ...(undecided ? { refused: true as const } : {}) })
-    // The build comes first: after it fails, the tests would only fail for the same reason.
+    // The build comes first: if it fails, the tests would only fail for the same reason.
     if (!passed) break
   }
   return seen
 }
 
-/** The files of the project itself, by its snapshots. */
+/** The files of the project itself, read through its snapshots. */
 export function projectTree({ snapshots }: Pick<App, 'snapshots'>): ProjectTree {
   return {
     async mark() {

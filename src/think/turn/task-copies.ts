@@ -5,8 +5,8 @@ import { rosterIn } from '../../turn/copies/folder-roster.ts'
 import { openRotation } from '../../turn/rotation.ts'
 
 /**
- * Copies of the project in which the rotation does tasks of a tree; undefined if no copy can be made. `first` is the agent that
- * the person named. Nobody is asked after a failure, because the task is then done again in the project itself.
+ * Copies of the project in which the rotation does tasks of a tree; undefined if no copy can be made. `first` is the agent that the
+ * person named. Nobody is asked after a failure, because the task is then repeated in the project itself.
  */
 export function openTaskCopies(app: App, first?: string): TaskCopies | undefined {
   const copies = openProjectCopies(app, { keeps: false })

@@ -4,12 +4,12 @@ import type { App } from '../../turn/app.ts'
 import { isAlive, ownerMark } from '../../base/process/owner.ts'
 import { memoryStore } from '../../store/memory-store.ts'
 
-/** The task trees that turns of this project left unfinished; an ephemeral turn leaves none. */
+/** The task trees that turns of this project left unfinished; an ephemeral turn stores none. */
 export function treesOf({ store, project, ephemeral }: Pick<App, 'store' | 'project' | 'ephemeral'>): TreeStore {
   return { kept: treesDoc(ephemeral ? memoryStore() : store, project.slug), owner: ownerMark(), alive: isAlive }
 }
 
-/** The document that keeps the trees. Damaged trees are dropped, because a tree can be planned again. */
+/** The document with the trees. Damaged trees are dropped, because a tree can be planned again. */
 export const treesDoc = (store: Store, slug: string): Doc<SavedTree[]> =>
   store.doc<SavedTree[]>(`projects/${slug}/trees`, [], (found) => (Array.isArray(found) ? found.filter(isTree) : []))
 

@@ -17,10 +17,12 @@ import { frameworkResources, openLabeller } from './framework-resources.ts'
 import { offerAdvice } from './turn-advice.ts'
 import { treesOf } from './task-trees.ts'
 
-/** `first` is the agent that the person named, `turnBegan` the files before the turn, and `snapshotTaken` when those are kept. */
+/**
+ * `first` is the agent that the person named, `turnBegan` the files before the turn, and `snapshotTaken` resolves when those are stored.
+ */
 type ThinkingAround = Pick<ThinkingParts, 'snapshotTaken'> & { first?: string; turnBegan?: Resources['turnBegan'] }
 
-/** The slow answers of the agents that name frameworks, for each app. */
+/** The slow answers of the agents that choose frameworks, for each app. */
 const labelPauses = new WeakMap<App['thinking'], LabelPause>()
 
 function labelPauseOf({ thinking }: App): LabelPause {
@@ -56,7 +58,7 @@ export function openThinking(
       snapshotTaken,
       firstOffer: ownCommandsAlone(app) ? () => firstOffer(app) : undefined,
       resources: async () => {
-        // A framework starts programs and changes files by itself too.
+        // A framework itself also starts programs and changes files.
         await turnBegan?.()
         const resources = await frameworkResources(app, actor)
         return 'why' in resources ? resources : { ...resources, turnBegan }
@@ -69,12 +71,12 @@ export function openThinking(
   )
 }
 
-/** Whether no agent here can name a framework or be given the tool that calls for thought. */
+/** Whether no agent here can choose a framework or use the tool that calls for thought. */
 function ownCommandsAlone({ settings }: AppPlace): boolean {
   return enabledAgents(settings).every((agent) => agent.kind !== 'native' && !takesServers(agent))
 }
 
-/** Whether the person was not told yet, in this project, that they can choose a framework. */
+/** Whether the person does not know yet, in this project, that they can choose a framework. */
 async function firstOffer({ project }: AppRecords): Promise<boolean> {
   try {
     if ((await project.doc.read()).thinkingOffered) return false
@@ -85,7 +87,10 @@ async function firstOffer({ project }: AppRecords): Promise<boolean> {
   }
 }
 
-/** Loads each framework when it is first chosen. `resume` goes on with the task tree that was left last; `first` is the agent that the person named. */
+/**
+ * Loads each framework when it is first chosen. `resume` continues the last unfinished task tree; `first` is the agent that the person
+ * named.
+ */
 function frameworkLoaders(
   app: App,
   agreement: Agreement,

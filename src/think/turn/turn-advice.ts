@@ -14,12 +14,12 @@ export function offerAdvice(app: TurnPlace, ask: AdviceAsk): () => void {
   return offerTurnTools(app, [tool], { ask }).withdraw
 }
 
-/** `isUnused`: a CLI was given the server of the tools, and none has started it. */
+/** `isUnused`: a CLI was given the server with the tools, but no CLI has started it. */
 type OfferedTools = { withdraw(): void; isUnused(): boolean }
 
 /**
- * Offers tools to the CLIs of an app until they are withdrawn; our own agent has them already. `told` is the text about them
- * that a CLI gets after its prompt. If the app keeps the processes of its CLIs, the server stays open between the turns.
+ * Offers tools to the CLIs of an app until they are withdrawn; our own agent already has them. `told` is the text about them that is
+ * added to a CLI's prompt. If the app keeps the processes of its CLIs, the server stays open between the turns.
  */
 export function offerTurnTools(
   { io, native, place }: TurnPlace,

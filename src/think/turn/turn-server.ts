@@ -13,7 +13,7 @@ import { openKeyedServer } from '../../border/seat-channel.ts'
 import { defined } from '../../base/defined.ts'
 import { version } from '../../base/version.ts'
 
-/** The name of the MCP server: other than that of `termaite mcp install`, whose tools the CLI keeps. */
+/** The name of the MCP server: different from that of `termaite mcp install`, whose tools the CLI keeps. */
 export const turnServer = 'termaite_turn'
 
 /** Some MCP clients end a call after a minute, even if its progress is reported. */
@@ -22,12 +22,12 @@ export const shortMs = 50_000
 /** How long a call may take in a CLI that was configured to allow it. */
 const longestMs = 3_600_000
 
-/** The result of the longest call is sent so much sooner than the CLI would end the call. */
+/** How much earlier than the CLI's own limit the result of the longest call is sent. */
 const spareMs = 30_000
 
 /**
- * The MCP server by which the CLIs of a turn reach our tools. It is opened when the first CLI is started, keeps its address until it is
- * closed, and may serve the tools of one turn after another, as long as they have the same names and schemas.
+ * The MCP server through which the CLIs of a turn reach our tools. It is opened when the first CLI is started, keeps its address until it
+ * is closed, and may serve the tools of one turn after another, as long as they have the same names and schemas.
  */
 export class TurnServer implements LentTools {
   readonly shape: string
@@ -63,11 +63,11 @@ export class TurnServer implements LentTools {
   }
 
   async lend() {
-    // The folder's time says that it is in use. A folder that was removed is made again, with another key.
+    // The folder's time shows that it is in use. A folder that was removed is created again, with another key.
     const now = this.#io.clock.now() / 1000
     if (this.#opened) await utimes(this.folder, now, now).catch(() => this.#shut())
     this.#opened ??= this.#open()
-    // A server that cannot be opened is not worth the turn: the CLI works without it.
+    // If the server cannot be opened, the turn continues: the CLI works without it.
     const open = await this.#opened.catch(() => undefined)
     return open && defined({ server: open.server, folder: this.folder, lasting: this.#isKept || undefined })
   }
@@ -89,8 +89,8 @@ export class TurnServer implements LentTools {
   }
 
   /**
-   * A tool as the server lists it: a call goes to the tool of that name in the turn that runs. The result has no data, because Claude Code
-   * shows its model the data alone if there is any, and the text says more.
+   * A tool in the form that the server lists: a call goes to the tool of that name in the running turn. The result has no structured
+   * data, because Claude Code would show its model only that data, and the text says more.
    */
   #ofTurn({ output: _output, ...tool }: Tool): Tool {
     return {
@@ -109,7 +109,7 @@ export class TurnServer implements LentTools {
   }
 }
 
-/** Returns all that a CLI learns of tools when it lists them, as one text. */
+/** Returns everything that a CLI reads about tools when it lists them, as one text. */
 export const shapeOf = (tools: readonly Tool[]): string =>
   JSON.stringify(tools.map(({ name, description, schema, risk }) => ({ name, description, schema, risk })))
 
@@ -124,7 +124,7 @@ async function openServer(
   used: () => void,
 ): Promise<OpenServer> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  // A folder that cannot be removed now is found again by the next turn.
+  // If a folder cannot be removed now, the next turn finds it again.
   sweep(dirname(folder), context.clock.now() - oldMs).catch(() => {})
   // The library is loaded while the CLI starts, which takes longer.
   const library = loadMcpServer()
@@ -134,7 +134,7 @@ async function openServer(
     used()
     await serveTools(socket, tools, { ...context, longestMs: limits[number] }, await library)
   })
-  // The name of a file says how long its reader waits, which is the number of the server behind the key.
+  // The name of a file contains the reader's time limit, which is the number of the server behind the key.
   const starts = await Promise.all(
     ['channel', 'patient'].map(async (name, number) => {
       const file = join(folder, name)
@@ -152,10 +152,10 @@ async function openServer(
   }
 }
 
-/** A folder that is older was left by a process that was killed: no turn lasts so long, and each turn renews the time of its folder. */
+/** An older folder was left by a killed process: no turn lasts so long, and each turn renews the time of its folder. */
 const oldMs = 24 * 3_600_000
 
-/** Removes what killed processes left of their turns' servers. */
+/** Removes the leftovers of killed processes' servers. */
 async function sweep(turns: string, before: number): Promise<void> {
   for (const name of await readdir(turns)) {
     const path = join(turns, name)
@@ -183,7 +183,7 @@ async function serveTools(
   const served = { name: 'termaite', version, ...context, tools: [...tools], resources: mcp.noResources }
   const gone = new AbortController()
   socket.once('close', () => gone.abort())
-  // The socket has been paused since its greeting was read; piping resumes it once somebody listens.
+  // The socket has been paused since its greeting was read; piping resumes it once a reader is attached.
   const lines = socket.pipe(new PassThrough())
   const make = mcp.toolServer(mcp.library, served)
   await mcp.serveMcpStdio(make, { in: lines, out: socket, signal: gone.signal, trouble: () => {} })

@@ -6,7 +6,12 @@ import { failed } from '../../core/talk/outcome.ts'
 import { agentsThatSaw } from '../../core/talk/view.ts'
 
 /** Opens an agent of the roster for one attempt; when that fails, the attempt fails like any other. */
-export function openSeat(roster: Roster, name: string, { cwd, leash }: Turn, allowed?: Leash): Agent {
+export function openSeat(
+  roster: Roster,
+  name: string,
+  { cwd, leash }: Pick<Turn, 'cwd' | 'leash'>,
+  allowed?: Leash,
+): Agent {
   try {
     return roster.open(name, defined({ cwd, leash, allowed }))
   } catch (error) {
@@ -26,7 +31,11 @@ export function openSeat(roster: Roster, name: string, { cwd, leash }: Turn, all
 export const vendorOf = (agent: Agent) => agent.traits.vendor ?? agent.name
 
 /** The vendors that know a conversation already, because one of their agents saw it. */
-export async function vendorsTold(roster: Roster, told: readonly Entry[], turn: Turn): Promise<Set<string>> {
+export async function vendorsTold(
+  roster: Roster,
+  told: readonly Entry[],
+  turn: Pick<Turn, 'cwd' | 'leash'>,
+): Promise<Set<string>> {
   const names = new Set(roster.names())
   const vendors = new Set<string>()
   for (const name of agentsThatSaw(told)) {

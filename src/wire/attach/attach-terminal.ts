@@ -23,16 +23,16 @@ type AttachIo = {
 /** How an attachment ended: the person left the program running, the program exited, or termaite had to stop. */
 type AttachEnd = 'detached' | 'exited' | 'ended'
 
-/** How an attachment differs from the usual one, which leaves with Ctrl+]. */
+/** The differences of an attachment from the usual one, which is left with Ctrl+]. */
 type AttachOptions = {
   keys: AttachKeys
-  /** Names these keys on the last row for a moment. */
+  /** Shown on the last row for a moment, to name these keys. */
   hint: string
-  /** Keeps the program from naming the person's window. */
+  /** Keeps the program from setting the title of the person's window. */
   untitled?: true
 }
 
-/** How long the hint stays when no key is pressed. */
+/** How long the hint stays if no key is pressed. */
 const hintMs = 4_000
 
 /** Shows another terminal in the person's own and passes their keys on, until they leave it. */
@@ -55,13 +55,13 @@ async function attachByCommand(command: string, { signal }: AttachIo): Promise<A
   return 'detached'
 }
 
-/** One person at one embedded terminal. */
+/** One person attached to one embedded terminal. */
 class Attachment {
   #terminal: Terminal
   #io: AttachIo
   #options: AttachOptions | undefined
   #end = Promise.withResolvers<AttachEnd>()
-  /** The number of the newest picture; a loop that still draws on an older one stops. */
+  /** The number of the newest picture; a loop that still draws an older one stops. */
   #picture = 0
   #over = false
   #hint = ''
@@ -120,7 +120,7 @@ class Attachment {
     const keys = this.#options?.keys ?? new DetachKeys()
     return (chunk) => {
       const { typed, leaves } = keys.push(decoder.write(chunk))
-      // The end of the output shows when a terminal is gone.
+      // The end of the output shows that a terminal is gone.
       if (typed !== '') this.#terminal.write(typed, true).catch(() => {})
       if (leaves) this.#leave('detached')
       else this.#dropHint()
@@ -134,7 +134,7 @@ class Attachment {
     this.#show(picture).catch(() => this.#leave('exited'))
   }
 
-  /** Paints the whole screen and then the program's output, until a newer picture begins or the program exits. */
+  /** Draws the whole screen and then the program's output, until a newer picture begins or the program exits. */
   async #show(picture: number): Promise<void> {
     const { at, text } = await this.#terminal.paint()
     if (picture !== this.#picture) return
@@ -181,7 +181,7 @@ export function setRawMode(input: { setRawMode?(raw: boolean): unknown }, raw: b
   }
 }
 
-/** The alternate screen, so that the person's own is there again afterwards. */
+/** The alternate screen, so that the person's own screen reappears afterwards. */
 const enterSequence = '\u001b[?1049h\u001b[2J\u001b[H'
 
 /** Switches off every mode that a program may have switched on, so that the person finds their terminal as it was. */
@@ -193,7 +193,7 @@ export const restoreSequence = [
   '\u001b[<u\u001b[=0u\u001b[>4;0m\u001b[0 q\u001b[?25h\u001b[0m\u001b[?1049l',
 ].join('')
 
-/** Takes the person's screen; the returned function gives it back, as does the end of this process. */
+/** Takes over the person's screen; the returned function restores it, as does the end of this process. */
 export function takeScreen(out: Writable & { fd?: number }): () => void {
   let taken = true
   const exited = () => {

@@ -24,7 +24,7 @@ const longestFrame = 16 * 1024 * 1024
 /** The number of the only terminal that this connection shows. */
 const channel = 1
 
-/** The terminals of all machines, as a hub shows them to one person. Reconnects when the connection is lost. */
+/** The terminals of all machines, as a hub shows them to one person. Reconnects after a lost connection. */
 export class HubTerminals {
   #parts: HubTerminalParts
   #connection: Connection | undefined
@@ -74,7 +74,7 @@ export class HubTerminals {
     })
   }
 
-  /** Connects again whenever the connection is lost; any hub at the address will do. */
+  /** Reconnects after every lost connection; any hub at the address is accepted. */
   async #keep(): Promise<void> {
     const { clock } = this.#parts
     while (!this.#over.signal.aborted) {
@@ -103,7 +103,7 @@ export class HubTerminals {
   }
 }
 
-/** Why a hub that answered did not let this person in; undefined if no hub answered. */
+/** Why a hub that answered did not admit this person; undefined if no hub answered. */
 function refusalOf(error: unknown): string | undefined {
   const status = error instanceof DialFailed ? error.status : undefined
   if (status === 403) return 'this key may not see terminals: that needs the role admin'
@@ -128,7 +128,9 @@ class HubTerminal implements Terminal {
   #bytes = 0
   #hasKeys = false
   #isShown = false
-  /** Why keys were refused. The person has to see it even if a new picture follows at once; it disappears with the next key. */
+  /**
+   * Why keystrokes were refused. The person has to see it even if a new picture follows at once; it disappears with the next keystroke.
+   */
   #refusal: string | undefined
 
   constructor(row: TerminalRow, clock: Clock, send: (frame: PageFrame) => void) {
@@ -139,7 +141,7 @@ class HubTerminal implements Terminal {
     this.exited = this.#exit.promise
   }
 
-  /** Requests the terminal again: the connection has just been made. */
+  /** Requests the terminal again on a new connection. */
   begin(): void {
     this.#bytes = 0
     const had = this.#hasKeys
@@ -171,13 +173,13 @@ class HubTerminal implements Terminal {
     else if (frame.type === 'holder') {
       const had = this.#hasKeys
       this.#hasKeys = frame.yours
-      // Nobody has the keys of a terminal that was just reopened: the answer to our own request for them follows.
+      // Nobody has the keyboard of a terminal that was just reopened: the answer to our own request for it follows.
       if (had && !frame.yours && frame.name !== undefined)
         this.note(`${frame.name} has taken the keys. Your next key takes them back.`)
     }
   }
 
-  /** A terminal that was shown may come back, when its machine has linked again or its agent was restarted. */
+  /** A terminal that was shown may reappear, when its machine has linked again or its agent was restarted. */
   #miss(): void {
     if (this.#isShown)
       return this.note(`${this.#row.machine} cannot be reached now. The terminal is shown again when it can.`)
@@ -231,7 +233,7 @@ class HubTerminal implements Terminal {
     this.#send({ type: 'keys', channel, text })
   }
 
-  /** Takes the keys of the terminal, and gives it the size of the person's own. */
+  /** Takes the keyboard of the terminal, and gives it the size of the person's own. */
   #takeKeys(): void {
     this.#hasKeys = true
     this.#send({ type: 'take', channel })
@@ -247,7 +249,7 @@ class HubTerminal implements Terminal {
     return this.write(key)
   }
 
-  /** A person who attaches takes the keys with the first picture, because the size of a terminal belongs to the person who types. */
+  /** A person who attaches takes the keyboard with the first picture, because the size of a terminal is that of the person who types. */
   async resize(cols: number, rows: number): Promise<void> {
     this.#wished = { cols, rows }
     if (this.#row.onlyReading) return
@@ -278,7 +280,7 @@ class HubTerminal implements Terminal {
 
   async retitle(): Promise<void> {}
 
-  /** Leaves the terminal; its program goes on. */
+  /** Leaves the terminal; its program continues. */
   async close(): Promise<void> {
     this.#send({ type: 'close', channel })
   }

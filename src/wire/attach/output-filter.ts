@@ -1,7 +1,7 @@
 /**
- * Makes the output of one terminal fit to be shown in another. Drops questions to the terminal, because the program's own terminal
- * has answered them, and drops whatever would leave the alternate screen or wipe the person's scrollback; then the whole screen
- * must be painted again.
+ * Adapts the output of one terminal so that another can show it. Drops queries to the terminal, because the program's own terminal has
+ * answered them, and drops everything that would leave the alternate screen or erase the person's scrollback; then the whole screen must
+ * be drawn again.
  */
 export class OutputFilter {
   #held = ''
@@ -35,14 +35,14 @@ const dropped = new RegExp(
   [
     // Modes, which may include the alternate screen.
     '\\u001b\\[\\?([\\d;]+)([hl])',
-    // Questions for the terminal's identity, state, mode, size, version and keyboard.
+    // Queries for the terminal's identity, state, mode, size, version and keyboard.
     '\\u001b\\[[>=]?[\\d;]*c',
     '\\u001b\\[\\??[\\d;]*n',
     '\\u001b\\[\\??[\\d;]*\\$p',
     '\\u001b\\[(?:1[13-9]|2[01])(?:;\\d+)*t',
     '\\u001b\\[>[\\d;]*q',
     '\\u001b\\[\\?u',
-    // Questions for the terminal's colours and its clipboard.
+    // Queries for the terminal's colours and its clipboard.
     '\\u001b\\](?:[45];\\d+|1\\d|52;[^;\\u0007\\u001b]*);\\?(?:\\u0007|\\u001b\\\\)',
     '\\u001bP[\\d;]*[$+]q[^\\u001b]*\\u001b\\\\',
     '\\u0005',

@@ -19,13 +19,13 @@ export interface Answers {
     params: Record<string, unknown>,
     context: AnswerContext,
   ): Promise<unknown> | AsyncIterable<unknown> | undefined
-  /** The names of the methods, for the message that refuses other ones. */
+  /** The names of the methods, for the message that refuses others. */
   methods(): readonly string[]
   /** Shorter forms of an item that is too long for a frame, the longest first. Without one, the stream fails. */
   shorter?(item: unknown): Iterable<unknown>
 }
 
-/** One request that is being answered; `room` is how many bytes its reader can still take. */
+/** One request that is being answered; `room` is how many bytes its reader can still receive. */
 class Running {
   room = windowBytes
   isLeft = false
@@ -34,7 +34,7 @@ class Running {
 
   wake = () => {}
 
-  /** The signal is made on first use, because most requests are answered at once. */
+  /** The signal is created on first use, because most requests are answered at once. */
   get signal(): AbortSignal {
     this.#over ??= new AbortController()
     if (this.isLeft) this.#over.abort('left')
@@ -65,7 +65,7 @@ class RunningContext implements AnswerContext {
   }
 }
 
-/** The answering side of a connection: it carries out the other side's requests, many at once, each stream within its window. */
+/** The answering side of a connection: it handles the other side's requests, many at once, each stream within its window. */
 export class WireAnswering {
   #connection: Connection
   #answers: Answers
@@ -101,7 +101,7 @@ export class WireAnswering {
       else this.#begin(frame, by)
     } else if (running && frame.type === 'leave') running.stop()
     else if (running && frame.type === 'more') {
-      // A reader that claims to have taken more than it was sent gains nothing.
+      // A reader gains nothing by claiming that it has received more than it was sent.
       running.room = Math.min(windowBytes, running.room + frame.bytes)
       running.wake()
     }

@@ -8,7 +8,7 @@ import { mostAsked, OutputPiece, readAnswering, windowBytes, WireFailure, encode
 /** `by` is the person in whose name the request is made. Without `withinMs`, the wait for an answer has no limit. */
 export type AskOptions = { by?: Asker; machine?: string; signal?: AbortSignal; withinMs?: number }
 
-/** The other end of a connection, which answers. Answers are returned as the other side sent them, unchecked. */
+/** The other end of a connection, which answers. Answers are returned unchecked, as the other side sent them. */
 export interface Asking {
   /** Resolves with the answer; rejects with a WireFailure. */
   call<N extends CallName>(method: N, params: ParamsOf<N>, options?: AskOptions): Promise<unknown>
@@ -16,7 +16,7 @@ export interface Asking {
   stream<N extends StreamName>(method: N, params: ParamsOf<N>, options?: AskOptions): AsyncIterable<unknown>
 }
 
-/** One request in progress. `unread` counts the bytes that arrived and were not taken yet; `left`: nobody wants the rest. */
+/** One request in progress. `unread` counts the bytes that arrived and were not read yet; `left`: nobody wants the rest. */
 type Waiting = {
   items: { item: unknown; bytes: number }[]
   unread: number
@@ -26,8 +26,8 @@ type Waiting = {
 }
 
 /**
- * The asking side of a connection. The other side may send at most one window of each stream before the reader has taken it, so
- * memory is bounded whatever it sends; a side that sends more is cut off.
+ * The asking side of a connection. The other side may send at most one window of each stream before the reader has consumed it, so memory
+ * is limited whatever it sends; a side that sends more is cut off.
  */
 export class WireAsking implements Asking {
   #connection: Connection
@@ -81,7 +81,7 @@ export class WireAsking implements Asking {
     return waiting.end.result
   }
 
-  /** Waits for the end of a request, or until nobody wants to wait any longer. */
+  /** Waits for the end of a request, or until the caller stops waiting. */
   async #endOrEnough(waiting: Waiting, { signal, withinMs }: AskOptions): Promise<void> {
     const enough = new AbortController()
     const stop = () => waiting.wake()
@@ -147,7 +147,7 @@ export class WireAsking implements Asking {
     return data !== undefined
   }
 
-  /** Keeps an item for its reader. The last item of a window may be longer than the rest of the window. */
+  /** Queues an item for its reader. The last item of a window may be longer than the rest of the window. */
   #keep(waiting: Waiting, frame: Extract<AnsweringFrame, { type: 'item' | 'output' }>, bytes: number): void {
     if (waiting.unread > windowBytes) return this.#connection.end('more was sent than was asked for', true)
     waiting.unread += bytes
@@ -156,7 +156,7 @@ export class WireAsking implements Asking {
     waiting.items.push({ item, bytes })
   }
 
-  /** Gives up an answer. Its number stays in use until the other side has finished it too. */
+  /** Abandons an answer. Its number stays in use until the other side has finished it too. */
   #leave(id: number, waiting: Waiting): void {
     waiting.items = []
     waiting.left = true

@@ -3,14 +3,14 @@ import type { FrameData } from './frames.ts'
 import { within } from '../../base/time/clock.ts'
 
 /**
- * How often each side sends a sign of life, and how long it may be silent before the connection counts as half open, as after a
+ * How often each side sends a sign of life, and how long it may be silent before the connection counts as half open, for example after a
  * cut cable.
  */
 const beatMs = 10_000
 const silentMs = 25_000
 /** Streams wait while this much has not left the process, so that a short answer never waits behind a flood. */
 export const mostBuffered = 64 * 1024
-/** A side that lets this much pile up does not read at all. */
+/** If this much data is unread, the other side is not reading at all. */
 const mostUnread = 16 * 1024 * 1024
 /** How long the other side may take to close a connection that this side has finished. */
 const graceMs = 1_000
@@ -40,7 +40,7 @@ export interface Carrier {
   ping?(): void
 }
 
-/** One connection: it ends if nothing is heard for too long, and says when there is room to write. */
+/** One connection: it ends if the other side is silent for too long, and says when there is room to write. */
 export class Connection {
   /** Resolves with the reason, as text, when the connection has closed; never rejects. */
   readonly over: Promise<string>
@@ -52,7 +52,7 @@ export class Connection {
   #why = ''
   #waiting: (() => void)[] = []
   #take: ((data: FrameData) => void) | undefined
-  /** Frames that arrived before anybody read them, and the error message for a side that must not send any yet. */
+  /** Frames that arrived before a reader was attached, and the error message for a side that must not send any yet. */
   #early: FrameData[] = []
   #isGreeted = false
   #came = () => {}
@@ -85,8 +85,8 @@ export class Connection {
   }
 
   /**
-   * Waits for the greeting of the other side; undefined if none comes in time. Frames after it wait for `read`; if the other side
-   * must not send any before this one has answered, `tooEarly` is the reason with which the connection is closed.
+   * Waits for the greeting of the other side; undefined if none arrives in time. Later frames wait for `read`; if the other side must not
+   * send any before this one has answered, `tooEarly` is the reason with which the connection is closed.
    */
   async first(withinMs: number, tooEarly?: string): Promise<FrameData | undefined> {
     this.#tooEarly = tooEarly
@@ -115,7 +115,7 @@ export class Connection {
     if (!left.aborted) this.send(data)
   }
 
-  /** Closes the connection with a reason for the other side, which still gets everything that was sent before. */
+  /** Closes the connection with a reason for the other side, which still gets everything sent before. */
   end(why: string, isBroken = false): void {
     this.#why ||= why
     this.#ended.abort('over')

@@ -15,11 +15,11 @@ export const wireVersion: WireVersion = { version: 2, oldest: 2 }
 
 /** The longest frame. A picture of a terminal and a page of a conversation fit into it. */
 export const longestFrame = 2 * 1024 * 1024
-/** How much of one stream may be in transit, or lie unread at a slow reader. */
+/** How much of one stream may be in transit, or unread at a slow reader. */
 export const windowBytes = 128 * 1024
-/** The most requests and streams that one side asks for at once. */
+/** The most requests and streams that one side may have open at once. */
 export const mostAsked = 256
-/** Longer reasons are cut; the reader shows them to a person. */
+/** Longer reasons are cut, because a person reads them. */
 const longestWords = 4_000
 
 /** Why a request failed; `failed` covers every other reason. */
@@ -58,23 +58,23 @@ export class OutputPiece {
 /** The frames of the side that asks. */
 export type AskingFrame =
   /**
-   * `by` is left out between processes of one person. `machine` is set if the other side is a hub, which passes the request on to that
+   * `by` is missing between processes of one person. `machine` is set if the other side is a hub, which passes the request on to that
    * machine.
    */
   | { type: 'ask'; id: number; method: string; params: Record<string, unknown>; by?: Asker; machine?: string }
-  /** The reader of a stream has taken this many bytes. */
+  /** The reader of a stream has consumed this many bytes. */
   | { type: 'more'; id: number; bytes: number }
   /** The asking side no longer wants the answer. */
   | { type: 'leave'; id: number }
 
-/** The frames of the side that answers. An answer is any number of items, and then one `done` or `failed`. */
+/** The frames of the answering side. An answer consists of any number of items, followed by one `done` or `failed`. */
 export type AnsweringFrame =
   | { type: 'item'; id: number; item: unknown }
   | { type: 'output'; id: number; at: number; bytes: Uint8Array }
   | { type: 'done'; id: number; result: unknown }
   | { type: 'failed'; id: number; kind: FailureKind; why: string }
 
-/** The first frame of a side, before anything is asked. */
+/** The first frame of a side, before any request. */
 type Greeting = { type: 'hello' | 'welcome' | 'refused' | 'proof'; [field: string]: unknown }
 
 export type FrameData = string | Uint8Array
@@ -121,7 +121,7 @@ export function objectIn(data: FrameData | undefined): Record<string, unknown> |
   }
 }
 
-/** The version that a greeting names; undefined if it names no version. */
+/** The version in a greeting; undefined if it contains no version. */
 export function versionIn({ version, oldest }: Record<string, unknown>): WireVersion | undefined {
   return isCount(version) && isCount(oldest) ? { version, oldest } : undefined
 }
@@ -132,7 +132,7 @@ export function olderSide(theirs: WireVersion): 'ours' | 'theirs' | undefined {
   return theirs.oldest > wireVersion.version ? 'ours' : undefined
 }
 
-/** Reads a frame of the side that asks; undefined if it is not one. */
+/** Parses a frame of the asking side; undefined if it is not one. */
 export function readAsking(data: FrameData): AskingFrame | undefined {
   const found = objectIn(data)
   if (!found) return undefined
@@ -160,7 +160,7 @@ function readAsker(by: unknown): Asker | undefined {
   return role !== undefined && isText(by.name, 200) ? { name: by.name, role } : undefined
 }
 
-/** Reads a frame of the side that answers; undefined if it is not one. */
+/** Parses a frame of the answering side; undefined if it is not one. */
 export function readAnswering(data: FrameData): AnsweringFrame | undefined {
   if (typeof data !== 'string') return readOutput(data)
   const found = objectIn(data)
@@ -179,14 +179,14 @@ function readOutput(data: Uint8Array): AnsweringFrame | undefined {
   return isId(id) && isCount(at) ? { type: 'output', id, at, bytes: data.subarray(headBytes) } : undefined
 }
 
-/** A text of the other side, made safe to show: without control characters, and not too long. */
+/** A text of the other side, made safe for display: without control characters, and not too long. */
 export function shownWords(words: string, longest = longestWords): string {
   return words.slice(0, longest).replaceAll(unshown, '')
 }
 
-/** Control characters except tabs and line ends, and those that reverse the direction of text. */
+/** Control characters except tabs and line ends, and characters that reverse the direction of text. */
 const unshown = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
 
-/** A machine's name: what a host name can be, without a slash, which separates it from the names of what is on it. */
+/** A machine's name: a valid host name without a slash, because the slash separates it from the names of items on the machine. */
 export const isMachineName = (value: unknown): value is string =>
   typeof value === 'string' && /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(value)

@@ -12,7 +12,7 @@ import { offerWords } from '../../hub/model/machine-standing.ts'
 import { anything, boolean, integer, list, oneOf, optional, parser, string } from '../../core/data/shape.ts'
 import { WireFailure } from './frames.ts'
 
-/** Who may ask: people elsewhere, if the machine offers it or was registered for the work, or only processes of the same person. */
+/** Who may call a method: people elsewhere, if the machine offers it or has registered the work, or only processes of the same person. */
 type Scope = MachineOffer | 'work' | 'process'
 
 /** A method of the wire. `gives` has no value: its type is that of the answer, or of each item of a stream. */
@@ -56,7 +56,7 @@ export const methods = {
   'terminal.output': stream('terminals', { id, after: integer(0) }, gives<OutputPiece>),
   /** One item when the program has exited. */
   'terminal.exited': stream('terminals', { id }, gives<Exit>),
-  /** The beginning of a text that is longer than a frame; the text of the next `terminal.type` follows it. */
+  /** The beginning of a text that is longer than a frame; the text of the next `terminal.type` continues it. */
   'terminal.part': call('process', { id, text: string() }, gives<true>),
   /** `person`: whether a person typed it; always true for people elsewhere. */
   'terminal.type': call('typing', { id, paste: boolean(), text: string(), person: optional(boolean()) }, gives<true>),
@@ -102,7 +102,10 @@ export type Answering = {
   ) => N extends StreamName ? AsyncIterable<GivenBy<N>> : Promise<GivenBy<N>>
 }
 
-/** Answers by the table: reads the parameters first, and refuses what a machine does not offer even if its hub let it pass. */
+/**
+ * Answers according to the table: parses the parameters first, and refuses anything that the machine does not offer, even if its hub
+ * allowed it.
+ */
 export class MethodAnswers implements Answers {
   #does: Answering
   #offers: ReadonlySet<string> | undefined

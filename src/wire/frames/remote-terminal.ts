@@ -7,7 +7,7 @@ export interface TerminalLine {
   call<N extends CallName>(method: N, params: ParamsOf<N>): Promise<GivenBy<N>>
   /** Ends if the other side refuses or is gone. */
   stream<N extends StreamName>(method: N, params: ParamsOf<N>): AsyncGenerator<GivenBy<N>>
-  /** The exit to report for a program that can no longer be asked. */
+  /** The exit to report if the program can no longer be asked. */
   readonly lost: Exit
 }
 
@@ -21,7 +21,7 @@ export class RemoteTerminal implements Terminal {
   readonly attach?: string
   #line: TerminalLine
   #exited: Promise<Exit> | undefined
-  /** A long text that is being sent: nothing comes between its parts. */
+  /** A long text that is being sent: no other input may come between its parts. */
   #long: Promise<unknown> | undefined
 
   constructor(line: TerminalLine, id: string, attach?: string) {

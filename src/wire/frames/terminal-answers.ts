@@ -46,7 +46,10 @@ function fittingRows(rows: readonly string[], most: number, sizeOf: (row: string
   return rows.slice(from + 1)
 }
 
-/** Draws a terminal below as many of the `above` rows before its screen as keep the text of the picture smaller than `most`. */
+/**
+ * Draws a terminal with as many of the `above` rows before its screen as possible, so that the text of the picture stays smaller than
+ * `most`.
+ */
 async function fittingPicture(
   terminal: Terminal,
   above: number,

@@ -3,7 +3,7 @@ import type { Carrier } from './connection.ts'
 import type { FrameData } from './frames.ts'
 import { longestFrame } from './frames.ts'
 
-/** A frame on a Unix socket: whether it is text or bytes, its length in 32 bits, and the frame. */
+/** A frame on a Unix socket: whether it is text or bytes, its length in 32 bits, and its content. */
 const headBytes = 5
 const textMark = 0
 const bytesMark = 1
@@ -18,7 +18,7 @@ export function unixCarrier(socket: Socket): Carrier {
       const frames = new FrameReader(take, fail)
       let why = ''
       socket.on('data', (chunk: Buffer) => frames.push(chunk))
-      // A socket emits `drain` only after exceeding its high-water mark; connections wait only above a limit that is at least as high.
+      // A socket only emits `drain` after exceeding its high-water mark; connections wait only above a limit that is at least as high.
       socket.on('drain', sent)
       socket.on('error', (error) => (why = error.message))
       socket.once('close', () => over(why || 'the connection was closed'))
@@ -49,13 +49,13 @@ function frameBytes(data: FrameData): Buffer {
   return frame
 }
 
-/** Cuts a stream of bytes into frames. */
+/** Splits a stream of bytes into frames. */
 class FrameReader {
   #take: (data: FrameData) => void
   #fail: (why: string) => void
   #chunks: Buffer[] = []
   #size = 0
-  /** How many bytes must be there before anything can be read. */
+  /** How many bytes must have arrived before anything can be read. */
   #needed = headBytes
   #isBroken = false
 

@@ -7,11 +7,11 @@ import { routeTo } from '../../base/http/http-route.ts'
 import { Connection } from './connection.ts'
 import { longestFrame } from './frames.ts'
 
-/** How long a connection may take to be opened. */
+/** How long opening a connection may take. */
 const openMs = 20_000
 /**
- * The codes of a connection that was closed normally, and of one closed because the other side broke the rules; the reason is in
- * the frame.
+ * The codes of a connection that was closed normally, and of one closed because the other side broke the rules; the reason is in the
+ * frame.
  */
 const endedCode = 4000
 const brokenCode = 4400
@@ -54,10 +54,10 @@ export function webSocketCarrier(socket: WebSocket): Carrier {
 
 export type DialParts = { clock: Clock; env: Env }
 
-/** A socket of the hub that is not the usual one: its protocol, and its longest frame. */
+/** A kind of socket of the hub: its protocol, and its longest frame. */
 type SocketKind = { protocol: string; longest: number }
 
-/** A connection was not opened. `status` is that of the HTTP answer, if there was one. */
+/** A connection could not be opened. `status` is that of the HTTP answer, if there was one. */
 export class DialFailed extends Error {
   override name = 'DialFailed'
   readonly status: number | undefined
@@ -69,7 +69,7 @@ export class DialFailed extends Error {
 }
 
 /**
- * Connects to a hub: http(s) addresses become ws(s) ones, certificates are checked, and a hub elsewhere is reached through the proxy of
+ * Connects to a hub: http(s) addresses become ws(s) ones, certificates are checked, and a hub elsewhere is reached through the proxy in
  * the environment. Rejects with DialFailed.
  */
 export async function dialHub(

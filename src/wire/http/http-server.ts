@@ -15,7 +15,7 @@ export const mcpPath = '/mcp'
 
 export type HttpServer = { url: string; port: number; close(): Promise<void> }
 
-/** How long a caller may take to send its headers and its whole request. The answer may take as long as it needs. */
+/** How long a caller may take to send its headers and its whole request. The answer may take any time. */
 export type Patience = { headersMs: number; requestMs: number }
 
 const tlsManner = { minVersion: 'TLSv1.2', handshakeTimeout: 10_000 } as const
@@ -28,12 +28,12 @@ type Answerer = (request: IncomingMessage, response: ServerResponse) => void | P
 type ListenOptions = {
   host: string
   port: number
-  /** The certificate with which the server speaks HTTPS; `tell` reports one that cannot be used. */
+  /** The certificate with which the server provides HTTPS; `tell` reports an unusable one. */
   tls?: TlsFiles
   clock?: Clock
   tell?(words: string): void
   patience?: Patience
-  /** Takes over a connection that is to become a WebSocket. */
+  /** Handles a connection that asks to become a WebSocket. */
   upgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>
 }
 
@@ -44,9 +44,9 @@ export async function listenHttp(
 ): Promise<HttpServer> {
   const { headersMs, requestMs } = patience
   const limits = { headersTimeout: headersMs, requestTimeout: requestMs, connectionsCheckingInterval: headersMs / 2 }
-  // Clients that offer HTTP/2 by the same header get a normal answer.
+  // Clients that offer HTTP/2 with the same header get a normal answer.
   const isSocket = ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket'
-  // An error in the answer to one request must not end the server for everybody.
+  // An error in the answer to one request must not stop the server for everybody.
   const guarded: RequestListener = (request, response) => {
     ;(async () => answer(request, response))().catch(() => response.destroy())
   }
@@ -55,7 +55,7 @@ export async function listenHttp(
   let server: Server
   if (tls) {
     const secure = createTlsServer({ ...manner, ...tls.pair, ...tlsManner }, guarded)
-    // The server uses a renewed certificate from the next connection on; open connections stay.
+    // The server uses a renewed certificate from the next connection on; open connections are not affected.
     const renew = () => secure.setSecureContext({ ...tls.pair, minVersion: tlsManner.minVersion })
     if (clock) void tls.follow(clock, over.signal, renew, tell)
     server = secure
@@ -89,7 +89,7 @@ export async function listenHttp(
   }
 }
 
-/** Names of this machine for itself. A web page that rebinds its own name to our address sends another one. */
+/** Names of this machine for itself. A web page that rebinds its own name to our address sends another name. */
 export const ownNames: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
 
 /** Returns the caller of a request that may proceed; any other request has already been answered. */
@@ -107,7 +107,7 @@ export type AccessOptions<Caller> = {
 }
 
 /**
- * Admits requests that name this machine as their host and carry a known key. A known key is admitted at once, whatever others have
+ * Admits requests that name this machine as their host and contain a known key. A known key is admitted at once, whatever others have
  * sent from the same address: only wrong keys have to wait.
  */
 export function accessCheck<Caller>(options: AccessOptions<Caller>): AccessCheck<Caller> {
@@ -142,22 +142,22 @@ export function mayTryAgain(wrong: WrongKeys, response: ServerResponse, address:
 export const bearerIn = ({ headers }: IncomingMessage): string | undefined =>
   /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
 
-/** Admits requests that name this machine as their host and their origin; when it returns false, the request has been answered. */
+/** Admits requests that name this machine as their host and their origin; if it returns false, the request has been answered. */
 function nameCheck(names: readonly string[]): (request: IncomingMessage, response: ServerResponse) => boolean {
   const byHost = hostHeaderValidation([...names])
   const byOrigin = originValidation([...names])
   return (request, response) => byHost(request, response) && byOrigin(request, response)
 }
 
-/** A hash has the same length for every key, so the time of the comparison reveals nothing about the right one. */
+/** A hash has the same length for every key, so the time of the comparison reveals nothing about the right key. */
 const digest = (text: string) => createHash('sha256').update(text).digest()
 
-/** Compares a key with the right one in a time that does not depend on either. */
+/** Compares a key with the right one in constant time. */
 export const isSameKey = (key: string, right: string) => timingSafeEqual(digest(key), digest(right))
 
 /**
- * Answers with an error and closes the connection, because a body may still be on its way. A client of MCP gets the error in
- * the form of JSON-RPC, every other one as `{"error": "…"}`, like every refusal of the API.
+ * Answers with an error and closes the connection, because a body may still be arriving. A client of MCP gets the error in the form of
+ * JSON-RPC, every other one as `{"error": "…"}`, like every refusal of the API.
  */
 export function refuseRequest(
   response: ServerResponse,
@@ -173,16 +173,16 @@ export function refuseRequest(
   )
 }
 
-/** How many callers are remembered, so that one caller under many names cannot fill the memory. */
+/** How many callers are remembered; the limit keeps one caller under many names from filling the memory. */
 const mostCallers = 1_000
 
-/** Forgets the entry that was set first when there are too many. */
+/** Removes the oldest entry if there are too many. */
 function dropOldest(callers: Map<string, unknown>): void {
   const [oldest] = callers.keys()
   if (oldest !== undefined && callers.size > mostCallers) callers.delete(oldest)
 }
 
-/** Limits each caller to a burst of requests and a steady number per second after it. */
+/** Limits each caller to a burst of requests and then a steady number per second. */
 export class RateLimit {
   #clock: Clock
   #burst: number
@@ -195,7 +195,7 @@ export class RateLimit {
     this.#perSecond = perSecond
   }
 
-  /** Counts a request; false when the caller has no requests left. */
+  /** Counts a request; false if the caller has no requests left. */
   take(caller: string): boolean {
     const left = this.#left(caller)
     this.#callers.delete(caller)

@@ -16,7 +16,7 @@ export class TlsFiles {
   #known: Known
   #failed = ''
 
-  /** Reads both files; throws an error that says what is wrong with them and what to do. */
+  /** Reads both files; throws an error that says what is wrong with them and how to fix it. */
   constructor(paths: TlsPair) {
     this.#paths = paths
     this.#known = readPair(paths)
@@ -40,8 +40,8 @@ export class TlsFiles {
   }
 
   /**
-   * Calls `renewed` whenever the files hold another pair, until the signal aborts. An unusable pair is reported once, and the
-   * previous one stays.
+   * Calls `renewed` whenever the files contain a new pair, until the signal aborts. An unusable pair is reported once, and the previous
+   * one stays in use.
    */
   async follow(clock: Clock, signal: AbortSignal, renewed: () => void, tell: (words: string) => void): Promise<void> {
     for (;;) {
@@ -71,7 +71,7 @@ function stampOf({ cert, key }: TlsPair): string {
 }
 
 function readPair(paths: TlsPair): Known {
-  // The times are read before the files, so that the next check finds a change made meanwhile.
+  // The times are read before the files, so that the next check finds a change made in the meantime.
   const stamp = nameErrors('--tls-cert or --tls-key', () => stampOf(paths))
   const mode = statSync(paths.key).mode & 0o777
   if ((mode & 0o027) !== 0)
@@ -91,7 +91,7 @@ function readPair(paths: TlsPair): Known {
   return { cert, key, certificate, stamp }
 }
 
-/** Runs work; its errors begin with the name of what was read. */
+/** Runs work whose errors begin with the name of the file that was read. */
 function nameErrors<T>(name: string, work: () => T): T {
   try {
     return work()

@@ -11,9 +11,9 @@ const forgetMs = 10 * 60_000
 const mostKnown = 1_000
 
 /**
- * Counts wrong keys in two ways: how often each key was sent, wherever it came from, and how many different keys each address
- * guessed. A client that repeats an expired key therefore waits alone, and does not use up the attempts of everybody behind its
- * proxy. Right keys are never checked here, so others cannot lock out somebody who has one.
+ * Counts wrong keys in two ways: how often each key was sent, from any address, and how many different keys each address guessed. So a
+ * client that repeats an expired key only delays itself, and does not use up the attempts of everybody behind its proxy. Right keys are
+ * never checked here, so others cannot lock out somebody who has one.
  */
 export class WrongKeys {
   #addresses: Tallies
@@ -43,7 +43,7 @@ export class WrongKeys {
 /** Counts events by name, and says how long each name has to wait: longer each time after the free tries. */
 class Tallies {
   #clock: Clock
-  /** The names in the order in which they were last counted, the newest last. */
+  /** The names in the order of their last count, newest last. */
   #known = new Map<string, { count: number; at: number; until: number }>()
 
   constructor(clock: Clock) {

@@ -29,7 +29,7 @@ import {
   readTurnChange,
 } from './far-rows.ts'
 
-/** The hub itself, which reads for everybody whom it lets read. A person's acts are requested in that person's name. */
+/** The hub itself, which reads for everybody whom it admits. A person's acts are requested in that person's name. */
 const theHub: Asker = { name: 'hub', role: 'admin' }
 
 /** How long to wait for an answer. */
@@ -167,7 +167,7 @@ export class FarMachine {
     }
   }
 
-  /** Terminals of another machine are only read here: people type through `type`, which carries their name. */
+  /** Terminals of another machine are only read here: people type through `type`, which includes their name. */
   #line: TerminalLine = {
     lost: { lost: true },
     call: async (method, params) => {
@@ -190,7 +190,7 @@ export class FarMachine {
     return this.#asking.call(method, params, defined({ ...usual, ...options }))
   }
 
-  /** Asks in a person's name; a refusal becomes a hub error with a message for that person. */
+  /** Makes a request in a person's name; a refusal becomes a hub error with a message for that person. */
   async #act<N extends CallName>(
     method: N,
     params: ParamsOf<N>,
@@ -239,7 +239,7 @@ function checkAnswer<T>(read: T | undefined): T {
   return read
 }
 
-/** A picture has text, colours, cursor movements and modes; anything else, such as writing to the clipboard, is left out. */
+/** A picture contains text, colours, cursor movements and modes; anything else, such as writing to the clipboard, is removed. */
 function drawable(text: string): string {
   return text.replaceAll(
     /\u001b(?:[\]P^_X][^]*?(?:\u0007|\u001b\\|$)|c|\[3J|\[[\d;?>=<]*[cntq]|\[\?(?:47|1047|1049)[hl])/g,

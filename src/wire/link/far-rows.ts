@@ -11,8 +11,8 @@ import { boolean, integer, list, number, object, oneOf, optional, parser, recogn
 import { shownWords } from '../frames/frames.ts'
 
 /**
- * Reads what another machine sends. A machine may be an enemy's: every field has its type and its length, unknown fields are dropped,
- * and no control character reaches a page or a terminal.
+ * Parses data from another machine, which may be hostile: every field has a type and a maximum length, unknown fields are dropped, and no
+ * control character reaches a page or a terminal.
  */
 
 /** A text, cut to `longest` characters. */

@@ -206,7 +206,7 @@ test('a question at the hub has the keys of every card, its grants and its sugge
     task: id,
   }
   assert.equal((await ask('POST', '/api/agents/a/ask', trust)).status, 200)
-  const shown = ['Do you trust this?', '  2 Yes (covers: this folder)', '  3 No, exit']
+  const shown = ['Do you trust this?', '  1 Yes (covers: this folder)', '  2 No, exit']
   assert.equal((await hub.task(id)).notes.at(-1)!.text, shown.join('\n'))
   golden(t, agentQuestionLines((await hub.agent('a')).asks!, 'x'))
   assert.equal((await ask('POST', `/api/tasks/${id}/answer`, { picks: ['3'] })).status, 400)

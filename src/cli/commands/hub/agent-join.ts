@@ -4,11 +4,11 @@ import { UsageError } from '../../../core/io.ts'
 import { hubAddressOf, joinHub, leaveHub } from '../../../hub/server/machine-join.ts'
 import { askHidden } from '../../../questions/terminal-questions.ts'
 
-/** The options of `termaite agent` that are kept for the agent of a machine that joins. */
+/** The options of `termaite agent` that are stored for the agent of a joining machine. */
 const kept = ['start', 'as', 'leash', 'offer', 'machine-name'] as const
 const switches = ['clone', 'push', 'here'] as const
 
-/** Joins this machine to a hub, or takes it out again. */
+/** Joins this machine to a hub, or removes it again. */
 export async function joinOrLeave(io: Io, { values, words }: Parsed): Promise<number> {
   const [verb, url, ...more] = words
   if ((verb !== 'join' && verb !== 'leave') || more.length > 0 || (verb === 'join' && url === undefined))
@@ -40,7 +40,7 @@ function optionsIn({ env }: Io, values: Parsed['values']): string[] {
   return [
     ...kept.flatMap((name) => (typeof values[name] === 'string' ? [`--${name}=${values[name]}`] : [])),
     ...switches.flatMap((name) => (values[name] === true ? [`--${name}`] : [])),
-    // The file is named by its whole path, because the agent may start elsewhere.
+    // The whole path of the file is used, because the agent may start in another folder.
     ...(values.ca === undefined ? [] : [`--ca=${env.TERMAITE_HUB_CA}`]),
     ...many.map((word) => `--capability=${word}`),
   ]

@@ -47,7 +47,7 @@ async function begin(io: Io, plan: SupervisionPlan, wishes: AgentOptions, linkWi
   offersOf(linkWishes, plan.settings)
   const folder = join(sessionsIn(place.root), state.id)
   const keyFile = join(folder, 'agent-key')
-  // A resumed CLI gets the same arguments and settings again that connected it to the hub before.
+  // A resumed CLI gets the same arguments and settings that connected it to the hub before.
   const wiring = profile?.screen ? await wire(io, profile, hub, { ...wishes, folder, keyFile }) : undefined
   if (wishes.dry) {
     print(io, printedPlan(plan, wiring?.how))
@@ -81,7 +81,10 @@ async function begin(io: Io, plan: SupervisionPlan, wishes: AgentOptions, linkWi
   }
 }
 
-/** The files of --key-file and --ca as the variables that name them everywhere else, for this process and the agent's own programs. */
+/**
+ * The files of --key-file and --ca, turned into the variables that name them everywhere else, for this process and the agent's own
+ * programs.
+ */
 function hubVariables({ cwd, env }: Io, values: Parsed['values']): Io['env'] {
   const file = (name: string) => (typeof values[name] === 'string' ? resolve(cwd, values[name]) : undefined)
   const [key, ca] = [file('key-file'), file('ca')]
@@ -95,8 +98,9 @@ function hubVariables({ cwd, env }: Io, values: Parsed['values']): Io['env'] {
 type AgentLink = { hub: SupervisionPlan['hub']; hubKey: KeySource; settings: Settings; wishes: LinkWishes }
 
 /**
- * Links this machine to a hub elsewhere while the agent runs. A hub on this machine needs no link, so a hub at a loopback address is
- * linked only if the person says what this machine offers, because a tunnel may lead elsewhere. An agent also works without a link.
+ * Links this machine to a hub elsewhere while the agent runs. A hub on this machine needs no link, so with a hub at a loopback address
+ * this only happens if the person specifies the machine's offers, because a tunnel may lead elsewhere. An agent also works without a
+ * link.
  */
 async function keepLink(io: Io, { hub, hubKey, settings, wishes }: AgentLink, signal: AbortSignal): Promise<void> {
   const { isHere, keepMachineLink } = await import('../../../hub/server/link/kept-link.ts')
@@ -104,7 +108,7 @@ async function keepLink(io: Io, { hub, hubKey, settings, wishes }: AgentLink, si
   if (isHere(hub.now().url) && !isWished) return
   const tell = (news: LinkNews, words: string) => {
     if (news === 'linked') say(io, `${words} ${offeredWords('this machine', offersOf(wishes, settings))}`)
-    // If the hub is away, the agent itself reports that.
+    // If the hub is unreachable, the agent itself reports that.
     else if (news === 'refused') say(io, `termaite: ${words}`)
   }
   await keepMachineLink(io, { url: () => hub.now().url, key: hubKey, settings, wishes, tell }, signal).catch(

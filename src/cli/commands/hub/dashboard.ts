@@ -11,10 +11,10 @@ import { print, say, UsageError } from '../../../core/io.ts'
 import { HubAway } from '../../../hub/engine/remote-hub.ts'
 import { readSettings } from '../../../settings/settings.ts'
 
-/** How long a link that is made to be shared lasts. */
+/** The default lifetime of a link for sharing. */
 const usualHours = 24
 
-/** Prints a link to the page of the running hub; if no hub runs, starts one. */
+/** Prints a link to the page of the running hub; starts a hub if none runs. */
 export async function run(io: Io, { values }: Parsed): Promise<number> {
   const { home } = placeOf(io)
   const server = typeof values.server === 'string' ? values.server : undefined
@@ -42,7 +42,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   return 0
 }
 
-/** The wish for a link to share; undefined for one that signs the person in. */
+/** The request for a link to share; undefined for one that signs the person in. */
 function wishIn({ 'read-only': readOnly, session, hours }: Parsed['values']): LinkWish | undefined {
   const lasting = hours === undefined ? usualHours : Number(hours)
   if (!(lasting > 0)) throw new UsageError(`--hours: found "${String(hours)}", allowed: a number above 0, as in 8.`)

@@ -11,7 +11,7 @@ import { sinceOf } from '../../arguments/args.ts'
 
 const columns = ['number', 'at', 'by', 'key', 'role', 'address', 'act', 'on', 'outcome', 'status'] as const
 
-/** Prints the acts of clients at the hub, the oldest first: as a table, or every field of each as JSON lines or CSV. */
+/** Prints the acts of clients at the hub, oldest first: as a table, or with all fields as JSON lines or CSV. */
 export async function showAudit(io: Io, values: Parsed['values'], server?: string): Promise<void> {
   if (values.json && values.csv) throw new UsageError('hub audit: choose one of --json and --csv.')
   const now = io.clock.now()
@@ -46,7 +46,7 @@ function csvLine(act: KeptAct): string {
     .join(',')
 }
 
-/** A cell that no spreadsheet takes for a formula: clients choose some of the words. */
+/** Makes a cell that no spreadsheet takes for a formula, because clients choose some of the text. */
 function csvCell(text: string): string {
   const plain = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain

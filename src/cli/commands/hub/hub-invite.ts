@@ -11,7 +11,7 @@ import { placeOf } from '../../../home/place.ts'
 import { readSettings } from '../../../settings/settings.ts'
 import { durationOf } from '../../arguments/args.ts'
 
-/** Makes the line that installs an agent machine, or lists the invitations. */
+/** Prints the command that installs an agent machine, or lists the invitations. */
 export async function invite(io: Io, values: Parsed['values'], words: readonly string[]): Promise<number> {
   const [name, ...more] = words
   if (more.length > 0) throw new UsageError(`hub invite takes the name of one machine, but found "${words.join(' ')}".`)

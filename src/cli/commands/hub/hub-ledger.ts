@@ -19,13 +19,13 @@ import { placeOf } from '../../../home/place.ts'
 import { confirm } from '../../../questions/terminal-questions.ts'
 import { readSettings } from '../../../settings/settings.ts'
 
-/** The words after `termaite hub` that are about the ledger as a whole. */
+/** The words after `termaite hub` that concern the ledger as a whole. */
 export const ledgerVerbs = ['status', 'migrate', 'backup', 'restore', 'import'] as const
 
 export const isLedgerVerb = (word: string): word is (typeof ledgerVerbs)[number] =>
   (ledgerVerbs as readonly string[]).includes(word)
 
-/** The file that each verb wants. */
+/** The file argument of each verb. */
 const files: Partial<Record<(typeof ledgerVerbs)[number], string>> = {
   backup: 'the file for the backup',
   restore: 'the file with the backup',

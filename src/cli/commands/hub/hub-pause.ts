@@ -8,7 +8,7 @@ import { defined } from '../../../base/defined.ts'
 import { print, say, UsageError } from '../../../core/io.ts'
 import { shortId, withHub } from '../../../hub/client/hub-client.ts'
 
-/** The words after `termaite hub` by which an operator stops and begins to give out tasks. */
+/** The words after `termaite hub` with which an operator stops or resumes giving out tasks. */
 export const pauseVerbs = ['pause', 'drain', 'resume'] as const
 
 export const isPauseVerb = (word: string): word is (typeof pauseVerbs)[number] =>
@@ -49,7 +49,7 @@ export async function runPause(io: Io, { verb, values, words }: Call): Promise<n
   return 0
 }
 
-/** Waits until no agent of the target has a task, and says which ones still do when that changes. */
+/** Waits until no agent of the target has a task, and reports each change of the agents that still have one. */
 async function waitForIdle(io: Io, hub: HubClient, target: PauseTarget): Promise<AgentNow[]> {
   for (let last = ''; ;) {
     const agents = await agentsOf(hub, target)
@@ -74,7 +74,7 @@ function reportAgents(io: Io, values: Parsed['values'], agents: readonly AgentNo
   print(io, JSON.stringify({ agents: agents.map(({ id }) => id), working }))
 }
 
-/** Names the agents that still have a task, if any: "2 agents still work: a (task 1f2e3d4c) and b (…)." */
+/** Names the agents that still have a task: "2 agents still work: a (task 1f2e3d4c) and b (…)."; undefined if no agent has one. */
 function workingWords(agents: readonly AgentNow[]): string | undefined {
   const working = agents.flatMap(({ id, task }) => (task === undefined ? [] : [`${stripAnsi(id)} (${shortId(task)})`]))
   if (working.length === 0) return undefined

@@ -12,7 +12,7 @@ import { confirm } from '../../../questions/terminal-questions.ts'
 import { readSettings } from '../../../settings/settings.ts'
 import { durationOf } from '../../arguments/args.ts'
 
-/** Removes finished tasks that are older than a given age, after listing them. */
+/** Lists the finished tasks that are older than a given age, and then removes them. */
 export async function prune(io: Io, values: Parsed['values'], words: readonly string[]): Promise<number> {
   if (words.length > 0) throw new UsageError(`hub prune takes no words, but found "${words.join(' ')}".`)
   const server = typeof values.server === 'string' ? values.server : undefined
@@ -69,8 +69,8 @@ const noneWords = (keptMs: number) =>
 const countWords = (count: number, noun: string) => `${groupDigits(count)} ${noun}${count === 1 ? '' : 's'}`
 
 /**
- * Describes what is deleted: "3 finished tasks (2 COMPLETED, 1 FAILED) that nobody has touched for 30 days, with 1 pipeline, 4
- * notes and 2 long texts, 1.2 MB in all".
+ * Describes the tasks to delete: "3 finished tasks (2 COMPLETED, 1 FAILED) that nobody has touched for 30 days, with 1 pipeline, 4 notes
+ * and 2 long texts, 1.2 MB in all".
  */
 function prunableWords(found: Prunable, keptMs: number): string {
   const states = found.tasks.map(({ state, count }) => `${groupDigits(count)} ${state}`).join(', ')

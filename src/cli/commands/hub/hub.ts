@@ -16,7 +16,7 @@ import { withKeys } from '../../../hub/server/key-desk.ts'
 import { durationOf } from '../../arguments/args.ts'
 
 const verbs = ['list', 'add', 'rotate', 'revoke']
-/** Other words for a verb. */
+/** Other names of a verb. */
 const alike: Readonly<Record<string, string>> = { remove: 'revoke' }
 
 export async function run(io: Io, { values, words: [noun = 'keys', ...words] }: Parsed): Promise<number> {
@@ -88,7 +88,7 @@ function nameIn(verb: string, [name, ...more]: string[]): string {
   return name
 }
 
-/** Lists the agents with their states, the ones that need a person first. */
+/** Lists the agents with their states; agents that need a person come first. */
 function listAgents(io: Io, agents: AgentNow[], json: boolean): void {
   const now = io.clock.now()
   const when = (at: number) => localTimeFrom(now, at)
@@ -150,7 +150,7 @@ function endWords({ ends, oldEnds }: ListedKey, now: number, when: (at: number) 
   return [...own, ...(oldEnds === undefined ? [] : [`old key: ${when(oldEnds)}`])].join(', ')
 }
 
-/** Prints a new secret alone on stdout, so that a script can keep it; everything else goes to stderr. */
+/** Prints only the new secret on stdout, so that a script can store it; everything else goes to stderr. */
 function printNewKey(io: Io, made: NewKey | { file: string }, json: boolean): void {
   if ('file' in made) {
     if (json) print(io, JSON.stringify(made))

@@ -20,7 +20,7 @@ import { groupDigits } from '../../../base/text/number-words.ts'
 import { diffWords, lastWork, sizeWords } from '../../../hub/model/tasks/task-changes.ts'
 import { oneLine, table } from '../../../base/text/table.ts'
 
-/** Prints what the hub's agents did since a time, for a person who comes back in the morning. */
+/** Prints the work of the hub's agents since a time, for a person who returns in the morning. */
 export async function run(io: Io, { values }: Parsed): Promise<number> {
   const since = sinceOf(typeof values.since === 'string' ? values.since : '24h', io.clock.now())
   const { tasks, agents, rules, machines } = await withHub(
@@ -40,7 +40,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   return 0
 }
 
-/** The tasks that have changed since a time, the oldest first. */
+/** The tasks whose state changed since a time, oldest first. */
 async function movedTasks(hub: HubClient, since: number): Promise<Task[]> {
   const moved: Task[] = []
   for await (const page of hub.taskPages())
@@ -51,7 +51,7 @@ async function movedTasks(hub: HubClient, since: number): Promise<Task[]> {
 /** Whether a folder of this machine still has a branch. */
 type BranchCheck = (workspace: string, branch: string) => boolean
 
-/** Reads which branches of tasks are left: a merged one is removed, and a person may remove others. */
+/** Finds out which branches of tasks still exist: a merged one is removed, and a person may remove others. */
 async function branchesOf({ env }: Io, tasks: readonly Task[]): Promise<BranchCheck> {
   const folders = [...new Set(tasks.map(({ workspace }) => workspace))].filter((workspace) => workspace.startsWith('/'))
   const found = await Promise.all(
@@ -70,7 +70,7 @@ type Row = {
   minutes: number
   says?: string
   changed?: string
-  /** The branch and the folder of this machine that the work is in, while the branch is there. */
+  /** The branch with the work, and its folder on this machine, if the branch exists. */
   branch?: string
   workspace?: string
   /** Whether the hub has the diff. */
@@ -93,7 +93,7 @@ export type Report = {
   skew?: string
 }
 
-/** The orders of operators, and whether every part of the fleet runs the same version. */
+/** The orders of operators, and whether all parts of the fleet run the same version. */
 function fleetOf(
   agents: readonly AgentNow[],
   rules: readonly MachineRules[],
@@ -171,7 +171,7 @@ function diffCommand({ id, branch, workspace, diff }: Row): string[] {
   return diff ? [`termaite task diff ${shortId(id)}`] : []
 }
 
-/** Agents' words are cleaned of escape sequences before they reach the terminal. */
+/** Escape sequences are removed from agents' text before it reaches the terminal. */
 const plain = (text: string, length: number) => oneLine(stripAnsi(text), length)
 
 function rowOf(task: Task, isThere: BranchCheck): Row {
@@ -191,7 +191,7 @@ function rowOf(task: Task, isThere: BranchCheck): Row {
   }
 }
 
-/** How long agents worked on a task, over all its tries. */
+/** How long agents worked on a task, in all its tries. */
 function workedMs({ history }: Task): number {
   return history.reduce((sum, { state, at }, index) => {
     const next = history[index + 1]
@@ -201,7 +201,7 @@ function workedMs({ history }: Task): number {
 
 type SpentBy = Spent & { agent: string }
 
-/** The use that an agent reported; empty when it reported none. */
+/** The usage that an agent reported; empty without a report. */
 function spentBy({ id, tokens, cost, priced = 0 }: HubAgent): SpentBy[] {
   return tokens === undefined ? [] : [{ agent: id, tokens, ...(cost === undefined ? {} : { cost, priced }) }]
 }

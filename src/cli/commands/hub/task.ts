@@ -52,7 +52,7 @@ const verbs = {
 
 const isVerb = (typed: string): typed is keyof typeof verbs => Object.hasOwn(verbs, typed)
 
-/** Verbs that a pipeline takes as a whole; `pause` and `resume` are for pipelines alone. */
+/** Verbs that apply to a pipeline as a whole; `pause` and `resume` only exist for pipelines. */
 const pipelineVerbs = ['cancel', 'retry', 'pause', 'resume'] as const satisfies PipelineVerb[]
 
 export async function run(io: Io, { values, words: [verb = 'list', ...rest] }: Parsed): Promise<number> {
@@ -181,8 +181,8 @@ function printTask(io: Io, task: Task, json: boolean): void {
 }
 
 /**
- * Answers a question that belongs to no task: of an agent, such as a dialog at its start, or of the hub about the cap of a workspace or
- * the budget of a pipeline. Returns false if the id names none of these.
+ * Answers a question that belongs to no task: from an agent, such as a dialog at its start, or from the hub about the cap of a workspace
+ * or the budget of a pipeline. Returns false if the id matches no such question.
  */
 async function answersOther(io: Io, hub: HubClient, [id, ...words]: string[], json: boolean): Promise<boolean> {
   if (id === undefined) return false
@@ -209,20 +209,20 @@ async function answersOther(io: Io, hub: HubClient, [id, ...words]: string[], js
   return true
 }
 
-/** Reads typed words as an answer to a question. */
+/** Interprets typed words as an answer to a question. */
 function typedPicks(question: TaskQuestion, words: readonly string[]): string[] {
   const picks = picksIn(question, words)
   if (!picks) throw new UsageError(`Found "${words.join(' ')}", allowed: ${allowedAnswers(question)}.`, 1)
   return picks
 }
 
-/** A question that an agent waits with, about its task or before it has one. */
+/** The open question of an agent, about its task or before it has one. */
 function questionOf(agents: readonly AgentNow[], { id, agent: name }: Task): string | undefined {
   const asks = agents.find((agent) => agent.id === name)?.asks
   return asks?.task === id ? asks.text : undefined
 }
 
-/** The tasks that `task list` shows: without --all those that still need an agent or a person. */
+/** The tasks in `task list`: without --all, only those that still need an agent or a person. */
 function listedTasks(all: boolean): TaskFilter {
   const over: readonly TaskState[] = ['COMPLETED', 'APPROVED', 'CANCELLED']
   return all ? {} : { states: taskStates.filter((state) => !over.includes(state)) }
@@ -260,7 +260,7 @@ function list(io: Io, state: HubState, all: boolean, json: boolean): void {
     oneLine(questionOf(agents, task) ?? task.question ?? task.why ?? waits(task) ?? '', 72),
     oneLine(task.prompt, 60),
   ])
-  // An agent that asks before it has a task is answered by its own name.
+  // If an agent asks before it has a task, its own name is used for the answer.
   const others = asking.map(({ id, asks }) => [
     id,
     'ASKING',
@@ -315,14 +315,14 @@ async function show(io: Io, hub: HubClient, typed: string | undefined, json: boo
   print(io, taskWords(task, { work, asks, diff, waits: await waitsFor(hub, task) }))
 }
 
-/** Why a queued task is not at work yet. */
+/** Why a queued task is not being worked on yet. */
 async function waitsFor(hub: HubClient, task: Task): Promise<string | undefined> {
   if (task.state !== 'QUEUED') return undefined
   const state = await hub.state()
   return waitReason(task, { ...state, tasks: new Map(state.tasks.map((one) => [one.id, one])) })
 }
 
-/** Prints the diff of a task alone, so that it can be piped. */
+/** Prints only the diff of a task, so that it can be piped. */
 async function diff(io: Io, hub: HubClient, task: Task, wanted: number | undefined): Promise<void> {
   const number = wanted ?? lastDiff(task)
   if (number === undefined)
@@ -347,7 +347,7 @@ async function fetchBranch(io: Io, hub: HubClient, task: Task, values: Parsed['v
   say(io, `The branch ${there} in ${root}. See it: git -C ${root} diff HEAD...${branch}`)
 }
 
-/** The number of the try that was asked for. */
+/** The number of the try in the flag. */
 function tryIn({ try: typed }: Parsed['values']): number | undefined {
   if (typed === undefined) return undefined
   const number = Number(typed)
@@ -355,5 +355,5 @@ function tryIn({ try: typed }: Parsed['values']): number | undefined {
   throw new UsageError(`--try: found "${typed}", allowed: the number of a try, as termaite task show lists them.`)
 }
 
-/** The number of the last try that left a diff. */
+/** The number of the last try that has a diff. */
 const lastDiff = ({ tries = [] }: Task) => tries.findLast(({ diff, late }) => diff && !late)?.number

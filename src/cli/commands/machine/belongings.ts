@@ -18,7 +18,7 @@ import { offerBelongings, sayFound, useThings } from '../../../desk/belongings-o
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** `termaite setup --use`: takes what the person has set up for other CLIs into use, shows it, or takes it back. */
+/** `termaite setup --use`: uses things that the person has set up for other CLIs, shows them, or stops using them. */
 export async function use(io: Io, { values, words }: Parsed): Promise<number> {
   const chosen = chosenProfiles(words)
   const place = { ...placeOf(io), env: io.env }
@@ -71,7 +71,7 @@ function show(io: Io, offers: Offers, chosen: readonly OwnerProfile[], json: boo
   return 0
 }
 
-/** Uses everything that is new and neither runs by itself nor allows anything. */
+/** Uses all new things that neither run by themselves nor allow anything. */
 async function useAll(io: Io, world: OfferWorld, chosen: readonly OwnerProfile[], json: boolean): Promise<number> {
   const offers = await findOffers(world, chosen)
   for (const fault of offers.faults) say(io, `termaite: ${fault}`)

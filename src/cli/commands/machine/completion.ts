@@ -53,7 +53,7 @@ compdef _termaite termaite`,
     ['complete -c termaite -f', ...fishChat(chat, commands), ...commands.flatMap(fishCommand)].join('\n'),
 }
 
-/** A shell `case` that sets `list` by the command (`$name`) and the word before the cursor; bash and zsh read it alike. */
+/** A shell `case` that sets `list` by the command (`$name`) and the word before the cursor; bash and zsh interpret it in the same way. */
 function choicesByCommand({ chat, commands }: Completed): string {
   const names = commands.map(({ name }) => name)
   const rows = [
@@ -100,7 +100,7 @@ function flagsOf({ flags }: CliCommand): [string, Flag][] {
   return Object.entries({ ...flags, help: { short: 'h', help: 'show the help' } })
 }
 
-/** The literal words that a command's help names: `list` and `show` of `[list|show <id> [more|less]]`. */
+/** The literal words in a command's help: `list` and `show` in `[list|show <id> [more|less]]`. */
 function subcommands({ words }: CliCommand): string[] {
   if (!words?.includes('|')) return []
   return words

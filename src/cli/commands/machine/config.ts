@@ -70,7 +70,7 @@ export async function run(io: Io, { words, values }: Parsed): Promise<number> {
   }
 }
 
-/** Masks the environment values and headers of servers and agents, which often hold keys. */
+/** Masks the environment values and headers of servers and agents, which often contain keys. */
 function maskSettings(settings: Omit<Settings, 'warnings'>, home: string, env: Io['env']): string {
   const border = borderOf(env, home)
   const given = (name: string, values: unknown) => {

@@ -1,10 +1,9 @@
 import type { Parsed } from '../../arguments/cli-command.ts'
 import type { SecurityFinding } from '../../../people/doctor/tried-promises.ts'
 import type { Io } from '../../../core/io.ts'
-import type { Settings } from '../../../settings/settings.ts'
-import { print, say, UsageError } from '../../../core/io.ts'
+import { print, say } from '../../../core/io.ts'
 import { wordWrapped } from '../../../base/text/word-wrap.ts'
-import type { Place } from '../../../home/place.ts'
+import { ledgerDisk } from '../../../desk/ledger-disk.ts'
 import { placeOf } from '../../../home/place.ts'
 import { agentsToExamine, examine, fileFaults } from '../../../people/doctor/examination.ts'
 import { askedWords, briefReport, fullReport } from '../../../people/doctor/examination-report.ts'
@@ -25,7 +24,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const { builtInNames } = await import('../../../desk/slash/slash-commands.ts')
   const faults = await fileFaults(io, place, builtInNames())
   faults.forEach(tell)
-  const disk = await ledgerDisk(io, place, settings)
+  const disk = await ledgerDisk(io, place.home, settings)
   if (disk !== undefined) tell(disk)
   const wanted = agentsToExamine(settings, words[0])
   const quick = values.quick === true
@@ -39,20 +38,6 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   else if (isFull) print(io, wordWrapped(fullReport(found), columns))
   else print(io, briefReport(found, { taken, more, ...(columns === undefined ? {} : { columns }) }))
   return found.checkups.some(({ works }) => works) ? 0 : 1
-}
-
-/** Warns that the disk of this home's ledger is nearly full, or that the ledger in the settings cannot be used. */
-async function ledgerDisk(io: Io, { home }: Place, settings: Settings): Promise<string | undefined> {
-  const [{ diskWarning }, { ledgerPlace }] = await Promise.all([
-    import('../../../hub/server/ledger-desk.ts'),
-    import('../../../hub/server/open-ledger.ts'),
-  ])
-  try {
-    return diskWarning(await ledgerPlace(io, home, settings))
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error
-    return error.message
-  }
 }
 
 const marks = { ok: '✓', look: '!', mend: '✗' }

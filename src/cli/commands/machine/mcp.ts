@@ -22,7 +22,7 @@ export async function run(io: Io, { values, words: [verb = 'list', client] }: Pa
       unnote()
       return 0
     }
-    // This verb is not for a person: a CLI starts it, for the turn that gave it this server.
+    // This verb is not for people: a CLI starts it, for the turn that gave it this server.
     case 'turn':
       return passToTurn(io, client ?? '')
     case 'install': {

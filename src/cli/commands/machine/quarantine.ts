@@ -7,7 +7,7 @@ import { homeOf } from '../../../home/place.ts'
 import { print, say, UsageError } from '../../../core/io.ts'
 import { putBack, quarantineEntries } from '../../../safety/wall/quarantine.ts'
 
-/** Lists the files that were taken away from projects because programs could start from them, or puts some of them back. */
+/** Lists the files that were moved away from projects because programs could start from them, or puts some of them back. */
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const own = homeOf(io.env)
   const all = quarantineEntries(own)

@@ -35,7 +35,7 @@ export async function run(io: Io, parsed: Parsed): Promise<number> {
   return 0
 }
 
-/** The usual answer is what a question suggests, else its first option; nothing is changed without a yes. */
+/** The default answer is the one that a question suggests, otherwise its first option; nothing is changed without a yes. */
 function usualAnswers(yes: boolean): Ask {
   return async ({ about, text, options, marked, enter }, withdrawn) => {
     if (withdrawn.aborted) return undefined

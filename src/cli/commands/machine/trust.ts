@@ -16,7 +16,7 @@ import { Audit } from '../../../safety/audit-log.ts'
 import { excessWords, TrustBook } from '../../../safety/trust/folder-trust.ts'
 import { fileStore } from '../../../store/files/file-store.ts'
 
-/** Trusts a folder, lists the trusted folders, or takes the trust back. */
+/** Trusts a folder, lists the trusted folders, or removes the trust. */
 export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   const { list, revoke, yes, json } = values
   if (list && revoke) throw new UsageError('trust: use either --list or --revoke.')
@@ -70,7 +70,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   return reportTrust(io, place, after, json === true)
 }
 
-/** Everything that the trust is about: the files, the programs that they start, and what changed in them. */
+/** Everything that the trust covers: the files, the programs that they start, and their changes. */
 async function shownText(place: Place, now: FolderTrust, book: TrustBook): Promise<string> {
   const { text, shows } = await folderQuestion(place, now, book)
   return (await questionText({ about: 'trust', text, from: [], shows, options: [] })).trimEnd()

@@ -58,7 +58,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   return left.length > 0 ? 1 : 0
 }
 
-/** Removes one entry; returns a message when that failed. */
+/** Removes one entry; returns a message if that failed. */
 function removeEntry({ client, file }: OwnEntry): string | undefined {
   try {
     refuseUnwritable(file)
@@ -70,7 +70,7 @@ function removeEntry({ client, file }: OwnEntry): string | undefined {
   }
 }
 
-/** Removes the completion of one shell; returns a message when that failed. */
+/** Removes the completion of one shell; returns a message if that failed. */
 function removeScript(shell: ShellName, io: Io): string[] {
   try {
     for (const words of removeCompletion(shell, io.env)) say(io, words)

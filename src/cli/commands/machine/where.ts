@@ -14,7 +14,7 @@ import { loneTable, loneTerminals } from '../../../crew/machine/stray-terminals.
 import { unfinishedTurns } from '../../../turn/unfinished-turns.ts'
 import { bytes, table } from '../../../base/text/table.ts'
 
-/** A file or folder. One that is not termaite's has no size: measuring could mean a whole home folder. */
+/** A file or folder. If it does not belong to termaite, its size is not measured: that could mean a whole home folder. */
 type Row = { path: string; bytes?: number; what: string; ours: boolean }
 
 export async function run(io: Io, { values }: Parsed): Promise<number> {
@@ -64,7 +64,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   return 0
 }
 
-/** Names every process once, with what it is; a process that only runs a turn is known by its pid. */
+/** Lists every process once, with its purpose; a process that only runs a turn is identified by its pid. */
 function processLine(turns: readonly UnfinishedTurn[], running: readonly RunningProcess[]): string {
   const known = running.map(({ process, pid }) => `${process} ${pid ?? 'elsewhere'}`)
   const pids = new Set(running.map(({ pid }) => pid))

@@ -4,16 +4,13 @@ import type { DeskControls } from '../../desk-controls.ts'
 import { killedWords } from '../../../crew/slot.ts'
 import { UsageError } from '../../../core/io.ts'
 import { put } from '../../crew/crew-card.ts'
-import { block } from '../shared/code-block.ts'
+import { block, blockColumns } from '../shared/code-block.ts'
 import { goingOn } from '../shared/choice.ts'
 
 const verbs = ['read', 'answer', 'attach', 'kill'] as const
 
 /** How many lines of an agent's terminal are shown. */
 const lines = 40
-
-/** The columns that the chat's own margins take: the indent of what a command says, and the column of the scroll bar. */
-const margin = 8
 
 export function crewCommand(controls: DeskControls): Command {
   return {
@@ -77,6 +74,6 @@ async function list(controls: DeskControls, { crew }: OpenCrew, world: CommandWo
     return world.say('No crew agent is running. Start one: termaite crew spawn <agent> "<task>"', 'note')
   const { crewTable } = await import('../../crew/crew-table.ts')
   const { clock, out } = controls.app().io
-  const wishes = { now: clock.now(), answer: '/crew answer', columns: out.columns && out.columns - margin }
+  const wishes = { now: clock.now(), answer: '/crew answer', columns: blockColumns(out.columns) }
   world.say(block(crewTable(slots, wishes)), 'text')
 }

@@ -6,6 +6,12 @@ export function block(text: string, language = 'text'): string {
   return fenceText(stripAnsi(text).trimEnd(), language)
 }
 
+/** The columns that the chat's own margins take: the indent of what a command says, and the column of the scroll bar. */
+const margin = 8
+
+/** The columns of a block on a screen that has so many; undefined if that is not known. */
+export const blockColumns = (columns: number | undefined): number | undefined => columns && columns - margin
+
 /** The bodies of the fenced blocks in a Markdown text; an unclosed block reaches to the end. */
 export function codeBlocksIn(markdown: string): string[] {
   const blocks: string[][] = []

@@ -10,7 +10,7 @@ import { HubError } from '../rules/task-rules.ts'
 
 /** The key of the person whose machine the hub runs on, in a file that only that person can read. */
 export interface OwnKey {
-  /** The key in the file now, and when it was written. */
+  /** The current key in the file. */
   secret(): string
   made(): number
   /** Writes a new key into the file. */
@@ -20,7 +20,7 @@ export interface OwnKey {
 
 const own = { id: 'own', name: 'user', role: 'admin' } as const
 
-/** A lent key that is not used for this time expires: its run is over, and the process that lent it could not say so. */
+/** A lent key that is unused for this long expires: its run is over, and the process that lent it could not revoke it. */
 const lentMs = 24 * 3_600_000
 /** An expired key stays listed for this time, so that people see why a client no longer works. */
 const listedMs = 30 * 24 * 3_600_000
@@ -30,12 +30,14 @@ const mostGraceMs = 30 * 24 * 3_600_000
 /** The longest lifetime of a key that expires. */
 const mostLifeMs = 10 * 365 * 24 * 3_600_000
 
-/** Names that the hub writes itself, or that look like an id. */
+/** Names that the hub itself records as the author of changes, and names that look like an id. */
 const reserved = /^(?:user|own|hub|termaite|unknown|key-.*)$/i
 
 export const isReserved = (name: string) => reserved.test(name)
 
-/** Called with the id of a key that was revoked or expired, and the caller whose request caused it; the request waits for the follower. */
+/**
+ * Called with the id of a key that was revoked or expired, and the caller whose request caused that; the request waits for the follower.
+ */
 type KeyFollower = (id: string, by: HubCaller) => void | Promise<void>
 
 /** `invites`: the open invitations. Revoking the key of a name also withdraws its invitation. */
@@ -58,7 +60,7 @@ export class HubKeys {
     this.#uses = new UseTimes({ clock, write: (id, at) => book.markUsed(id, at) })
   }
 
-  /** The client that a secret belongs to. */
+  /** The client that a secret belongs to; undefined if the secret is unknown. */
   async callerOf(secret: string): Promise<HubCaller | undefined> {
     const hash = hashOf(secret)
     const isOwn = isSameHash(hash, hashOf(this.#own.secret()))
@@ -107,8 +109,8 @@ export class HubKeys {
   }
 
   /**
-   * The id under which a caller registers an agent: its own name, or for an admin also a name that no key has. An admin's
-   * client that took the name of another agent would take that agent's tasks.
+   * The id under which a caller registers an agent: its own name, or for an admin also a name that has no key. An admin's client that
+   * took another agent's name would take that agent's tasks.
    */
   async agentFor(caller: HubCaller, named: string | undefined): Promise<string> {
     const name = agentOf(caller, named)
@@ -119,7 +121,7 @@ export class HubKeys {
     return name
   }
 
-  /** Makes a key of the role `agent` whose secret its client alone knows. The same request again gets the same key. */
+  /** Makes a key of the role `agent` whose secret only its client knows. Repeating the request returns the same key. */
   async admit(wish: { name: string; hash: string; by: string; lifeMs?: number }): Promise<ListedKey> {
     const { name, hash, by, lifeMs } = wish
     const known = await this.withSecretHash(hash)
@@ -137,7 +139,7 @@ export class HubKeys {
     return key && !this.#isOver(key) ? listedKey(key, this.#clock.now()) : undefined
   }
 
-  /** Makes a key of the role `agent` for one run, and revokes the key that the same client lent to this name before. */
+  /** Makes a key of the role `agent` for one run, and revokes the key that the same client lent to this name earlier. */
   async lend(name: string, by: HubCaller): Promise<NewKey> {
     checkName(name)
     await this.#sweep()
@@ -146,9 +148,10 @@ export class HubKeys {
   }
 
   /**
-   * Gives a key a new secret. The old one is accepted for another `graceMs`, so that every client can be given the new one in the meantime;
-   * with 0 it is revoked at once, together with its connections and sign-ins. A key that expires gets its full lifetime again, or `lifeMs`.
-   * The own key's new secret is written only to its file, where the commands of this machine find it, and the old one is revoked at once.
+   * Gives a key a new secret. The old secret is accepted for another `graceMs`, so that every client can be given the new one in the
+   * meantime; with 0 it is revoked at once, together with its connections and sign-ins. A key that expires gets its full lifetime again,
+   * or `lifeMs`. The new secret of the machine's own key is only written to its file, where the commands of this machine find it, and the
+   * old one is revoked at once.
    */
   async rotate(
     nameOrId: string,
@@ -205,7 +208,7 @@ export class HubKeys {
     return { key: listedKey(made, made.made), secret }
   }
 
-  /** When a key that is made now begins to be valid, and when it expires. */
+  /** When a key made now becomes valid, and when it expires. */
   #span(lifeMs?: number): Pick<HubKey, 'made' | 'ends'> {
     const made = this.#clock.now()
     if (lifeMs === undefined) return { made }

@@ -9,8 +9,8 @@ import { operations } from '../../model/operations/operations.ts'
 export type HubTool = Tool & { right: Right }
 
 /**
- * A tool that does an operation of the hub over MCP, with names of fields of its own, and needs the same right. Its result is one object,
- * which is shown as JSON and handed over as data.
+ * A tool that performs an operation of the hub over MCP under its own field names, and needs the same right. Its result is one object,
+ * shown to the model as JSON and also returned as structured data.
  */
 export function hubTool<I>(
   name: string,
@@ -34,5 +34,5 @@ export function hubTool<I>(
   }
 }
 
-/** How long a tool waits for something at most. */
+/** The longest time that a tool waits. */
 export const timeout = optional(about('Seconds to wait at most. Default 290.', number(0)))

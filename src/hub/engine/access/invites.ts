@@ -45,8 +45,9 @@ export class Invites {
   }
 
   /**
-   * Exchanges a code for a key; `hash` is that of the secret that the machine has made. Undefined if the code is unknown, expired or used.
-   * The key is stored first: if the hub dies in between, the same request gets the same key, and another machine finds the name taken.
+   * Exchanges a code for a key; `hash` is the hash of the secret that the machine made. Undefined if the code is unknown, expired or
+   * used. The key is stored first: if the hub dies in between, repeating the request returns the same key, and another machine finds the
+   * name taken.
    */
   async join(typed: string, hash: string): Promise<{ invite: ListedInvite; key: ListedKey } | undefined> {
     const code = readCode(typed)

@@ -21,7 +21,7 @@ import { HubError } from '../rules/task-rules.ts'
 type NewSignIn = { signIn: ListedSignIn; cookie: string; page: string }
 
 const hourMs = 3_600_000
-/** A link for one use is opened at once or not at all. */
+/** A link for one use must be opened soon. */
 const onceMs = 10 * 60_000
 /** The longest lifetime of a link for several uses, and of a sign-in that nobody uses. */
 const longestHours = 30 * 24
@@ -29,7 +29,7 @@ const idleMs = longestHours * hourMs
 /** Browsers send long names; only this many characters are kept. */
 const longestBrowser = 200
 
-/** The most open links of one person, and the most browsers of one person that are signed in. */
+/** The most open links that one person may have, and the most signed-in browsers. */
 export const mostLinks = 100
 export const mostSignIns = 200
 
@@ -53,7 +53,7 @@ export class SignIns {
   async makeLink({ role, session, hours }: LinkWish, by: HubCaller): Promise<NewLink> {
     checkWish({ role, session, hours }, by)
     await this.#sweep()
-    // A link that is made in a browser is revoked together with the key that the browser itself signed in with.
+    // A link made in a browser is revoked together with the key that this browser signed in with.
     const browser = (await this.#book.all()).find(({ id }) => id === by.id)
     const secret = newSecret()
     const now = this.#clock.now()
@@ -145,7 +145,7 @@ export class SignIns {
       throw new HubError('missing', `There is no sign-in and no link ${id}. The page lists them under Sign-ins.`)
     if (by.id !== id && !isTheirs(first, by))
       throw new HubError('forbidden', `${id} belongs to ${first.name}: only an admin can end it.`)
-    // The link is removed first, so that no browser signs in with it after the sign-ins were read.
+    // The link is removed first, so that no browser can sign in with it after the list of sign-ins was read.
     if (link) await this.#book.removeLink(link.id)
     for (const each of await this.#book.all()) if (each.id === id || each.link === id) await this.#remove(each.id, by)
   }
@@ -172,7 +172,7 @@ export class SignIns {
     for (const signIn of await this.#book.all()) if (this.#isOver(signIn)) await this.#remove(signIn.id, undefined)
   }
 
-  /** Removes the least recently used sign-ins of a person if a shared link has brought too many. */
+  /** Removes the least recently used sign-ins of a person if a shared link has created too many. */
   async #makeRoom(name: string, newest: string): Promise<void> {
     const theirs = (await this.#book.all()).filter((each) => each.name === name && each.id !== newest)
     const ages = theirs.map(({ id, role, made, used = made }) => ({ id, role, age: this.#uses.age(id, used) }))

@@ -5,28 +5,28 @@ const writtenMs = 10 * 60_000
 
 type UseTimeParts = {
   clock: Clock
-  /** Stores the time of day at which a key or a sign-in was used. */
+  /** Stores the wall-clock time at which a key or a sign-in was used. */
   write(id: string, at: number): Promise<void>
 }
 
 /**
- * How long ago each key or sign-in was last used. This process measures the time with the monotonic clock, so that correcting the time of
- * day by hours neither ends a valid key nor keeps an expired one.
+ * How long ago each key or sign-in was last used. This process measures the time with the monotonic clock, so that changing the wall
+ * clock by hours neither expires a valid key nor keeps an expired one.
  */
 export class UseTimes {
   #parts: UseTimeParts
   /** When each key or sign-in was last used, by `Clock.elapsed`. */
   #used = new Map<string, number>()
-  /** When this process last wrote that time to the ledger, by `Clock.elapsed`. */
+  /** When this process last wrote a use to the ledger, by `Clock.elapsed`. */
   #wrote = new Map<string, number>()
-  /** The last time of day that any process wrote for each key or sign-in. */
+  /** The last use that any process wrote for each key or sign-in, in wall-clock time. */
   #written = new Map<string, number>()
 
   constructor(parts: UseTimeParts) {
     this.#parts = parts
   }
 
-  /** Notes that a key or a sign-in was made just now. */
+  /** Notes that a key or a sign-in was just made. */
   begin(id: string): void {
     this.#used.set(id, this.#parts.clock.elapsed())
   }
@@ -39,9 +39,9 @@ export class UseTimes {
   }
 
   /**
-   * The time in ms since the last use; `stored` is the time of day of a use in the ledger. Another process may have stored it: if it is
-   * newer than the one that this process knew, the age becomes smaller. A time in the future counts as now, because the clock was set back
-   * in the meantime.
+   * The time in ms since the last use; `stored` is the wall-clock time of a use in the ledger. Another process may have stored it: if it
+   * is newer than the one that this process knew, the age becomes smaller. A time in the future counts as now, because the clock must
+   * have been set back.
    */
   age(id: string, stored: number): number {
     const { clock } = this.#parts
@@ -60,13 +60,13 @@ export class UseTimes {
     this.#written.delete(id)
   }
 
-  /** A failed write, as on a full disk, rejects nobody: a later use writes its time again. */
+  /** A failed write, for example on a full disk, locks nobody out: a later use writes its time again. */
   async #write(id: string): Promise<void> {
     const { clock, write } = this.#parts
     const before = this.#wrote.get(id)
     this.#wrote.set(id, clock.elapsed())
     const now = clock.now()
-    // A time that this process has written must not look like the report of another process.
+    // A time that this process wrote must not be mistaken for another process's report.
     this.#written.set(id, now)
     await write(id, now).catch(() => {
       if (before === undefined) this.#wrote.delete(id)

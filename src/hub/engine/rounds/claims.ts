@@ -9,15 +9,17 @@ import { offerTask } from '../rules/task-moves.ts'
 
 /** How long a task that is meant for one agent waits for it while that agent is present. */
 const wishMs = 10 * 60_000
-/** The most tasks that are looked at together. */
+/** The most tasks that one query considers. */
 const batch = 100
 
-/** Something that a round gives to an agent that waits, once the round is durable; `waitedMs` is how long a task was ready before. */
+/**
+ * A task or message that a round gives to a waiting agent once the round is durable; `waitedMs` is how long the task was ready before.
+ */
 export type Gift = { waiter: Waiter; given: Given; waitedMs?: number }
 
 /**
- * Gives messages and tasks to the agents that wait at this hub. Tasks go in their order to the agent that they are meant for,
- * else to the one that has waited longest. An agent that waits at another hub by now gets nothing here.
+ * Gives messages and tasks to the agents that wait at this hub. Each task, in order, goes to the agent that it is meant for, otherwise to
+ * the agent that has waited longest. An agent that now waits at another hub gets nothing here.
  */
 export async function claims(
   rows: RoundRows,
@@ -30,7 +32,7 @@ export async function claims(
     gifts.push(defined({ waiter, given, waitedMs }))
     left.delete(waiter.agent)
   }
-  /** The agents that still wait at this hub; the others get the answer that there is nothing. */
+  /** The agents that still wait at this hub; the others are answered that there is nothing for them. */
   const still = async (agents: readonly string[]): Promise<Waiter[]> => {
     await rows.read({ agents })
     return agents.flatMap((agent) => {
@@ -47,10 +49,10 @@ export async function claims(
   const lapses = { wishedBefore: rows.steady - wishMs, awayBefore: rows.steady - awayMs }
   const most = () => Math.min(left.size, batch)
   const look = () => rows.ledger.claimable({ agents: [...left.keys()], stopped, except, ...lapses, most: most() })
-  // A task that this round itself has made ready most likely goes to the agent that has waited longest. That agent and the rules are read
-  // in the same request, which saves a remote ledger one round trip before the task is given out.
+  // A task that this round itself made ready most likely goes to the agent that has waited longest. That agent and the rules are read in
+  // the same request, which saves a remote ledger one round trip before the task is given out.
   const likely = [...left.keys()].slice(0, Math.min(rows.tasks.ready().length, most()))
-  // Messages are rare: tasks are requested from the ledger at the same time, and once more if an agent got a message.
+  // Messages are rare: tasks are requested from the ledger at the same time, and again if an agent got a message.
   const [called, first, , early] = await Promise.all([
     rows.ledger.called([...left.keys()]),
     look(),
@@ -72,8 +74,7 @@ export async function claims(
     // This round already owns the rows that it has read or written.
     const others = [...chosen.values()].filter((id) => !rows.tasks.isKnown(id)).toSorted()
     const isOwn = others.length === 0 && [...chosen.keys()].every((agent) => likely.includes(agent))
-    // The requests are sent together, and the ledger does them in this order: the rules that count are those after the agents' rows are
-    // locked.
+    // The requests are sent together, and the ledger runs them in this order: the rules are read after the agents' rows are locked.
     const [claimed, there, rules] = await Promise.all([
       rows.ledger.claim(others),
       still([...chosen.keys()]),
@@ -88,13 +89,13 @@ export async function claims(
     const before = gifts.length
     for (const waiter of there) {
       if (!room.isFor(waiter.agent)) {
-        // The agent goes on waiting, and the task is considered again for the others.
+        // The agent keeps waiting, and the task is considered again for the others.
         left.delete(waiter.agent)
         continue
       }
       const id = chosen.get(waiter.agent)!
       except.push(id)
-      // A task that another hub is handling right now is left out, and its row is not read here.
+      // A task that another hub is handling right now is left out, so its row is not read here.
       const row = rows.tasks.isKnown(id) ? rows.tasks.row(id) : undefined
       if (row?.task.state !== 'QUEUED' || !row.ready) continue
       room.take(waiter.agent)
@@ -106,7 +107,7 @@ export async function claims(
         rows.steady - row.touched,
       )
     }
-    // No further tasks were found, and every agent that a task was chosen for has got it.
+    // The ledger has no further tasks, and every agent that a task was chosen for has got it.
     if (found.length < asked && gifts.length - before === chosen.size) break
     found = undefined
   }
@@ -114,9 +115,9 @@ export async function claims(
 }
 
 /**
- * Whether agents may get a task by the rules of their machines, as the rules are once the agents' rows are locked: an operator's order
- * locks the rows of all agents that it concerns, so that no task is given out after it. The rules of a machine with a limit are locked too,
- * so that only one hub at a time gives tasks to its agents.
+ * Whether agents may get a task by the rules of their machines. The rules are read after the agents' rows are locked: an operator's order
+ * locks the rows of all agents that it concerns, so that no task is given out after it. The rules of a machine with a limit are locked
+ * too, so that only one hub at a time gives tasks to its agents.
  */
 class MachineRoom {
   #rows: RoundRows
@@ -128,7 +129,7 @@ class MachineRoom {
     this.#rows = rows
   }
 
-  /** Takes over the rules, and counts the tasks of machines with a limit. */
+  /** Takes in the rules, and counts the tasks of machines with a limit. */
   async look(agents: readonly string[], rules: MachineRules[]): Promise<void> {
     const { ledger } = this.#rows
     this.#rules = rules
@@ -146,7 +147,7 @@ class MachineRoom {
     return new FleetRules(this.#rules, this.#held).restOf(this.#rows.agent(agent)) === undefined
   }
 
-  /** Counts a task that is given to an agent. */
+  /** Counts a task that an agent gets. */
   take(agent: string): void {
     const { machine = '' } = this.#rows.agent(agent).status ?? {}
     const held = this.#held.get(machine)
@@ -154,7 +155,7 @@ class MachineRoom {
   }
 }
 
-/** Gives a waiting agent the news that it was evicted, or its first message. */
+/** Tells a waiting agent that it was evicted, or gives it its first message. */
 function deliver(rows: RoundRows, id: string): Given {
   const agent = rows.agent(id)
   if (agent.evicted !== undefined) {

@@ -1,7 +1,9 @@
-/** How the rows of one kind are read by their ids, which locks them, and the id of each row. */
+/** Reads the rows of one kind by their ids, which locks them, and names the id of each row. */
 type RowSource<R> = { read(ids: readonly string[]): Promise<readonly R[]>; id(row: R): string }
 
-/** The rows of one kind in a round: those that were read, with undefined for rows that do not exist, and which of them have changed. */
+/**
+ * The rows of one kind in a round: the rows that were read, with undefined for rows that do not exist, and which of them have changed.
+ */
 export class KnownRows<R> {
   readonly known = new Map<string, R | undefined>()
   #source: RowSource<R>
@@ -25,7 +27,7 @@ export class KnownRows<R> {
     return true
   }
 
-  /** Takes over rows that were read. A row that is already known stays, because this round may have changed it since. */
+  /** Takes in rows that were read. A row that is already known stays, because this round may have changed it since. */
   learn(rows: readonly R[]): void {
     for (const row of rows) if (!this.known.has(this.#source.id(row))) this.known.set(this.#source.id(row), row)
   }
@@ -40,7 +42,7 @@ export class KnownRows<R> {
     this.#changed.add(id)
   }
 
-  /** The rows that have changed since the last call, and the ids of those that are gone. */
+  /** The rows that changed since the last call, and the ids of the removed ones. */
   takeChanged(): { rows: R[]; gone: string[] } {
     const ids = [...this.#changed]
     this.#changed.clear()

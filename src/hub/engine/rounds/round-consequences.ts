@@ -6,17 +6,17 @@ type Unstamped<C> = C extends unknown ? Omit<C, 'at'> : never
 export class RoundConsequences {
   /** Queued tasks that may have to wait for other tasks, or for their pipeline. */
   readonly unsure = new Set<string>()
-  /** Tasks that are over since the last check: the queued tasks that need them are checked. */
+  /** Tasks that ended since the last check: the queued tasks that need them must be checked. */
   readonly over = new Set<string>()
-  /** Pipelines whose tasks have moved, or that were paused or resumed. */
+  /** Pipelines that were paused or resumed, or whose tasks changed state. */
   readonly moved = new Set<string>()
   /** The changes that followers of the hub get. */
   readonly changes: NewChange[] = []
   /** Whether this round may have left a task or a message for a waiting agent. */
   callsAgents = false
-  /** Whether an agent has lost or finished its task: its machine may have room for another one. */
+  /** Whether an agent has lost or finished its task, so that its machine may have room for another one. */
   hasFreed = false
-  /** The time in ms until the first of the rows that this round leaves is due. */
+  /** The time in ms until the first row that this round leaves behind is due. */
   untilDue = Infinity
   #round: Pick<LedgerRound, 'now'>
 
@@ -28,7 +28,7 @@ export class RoundConsequences {
     this.changes.push({ at: this.#round.now, ...change })
   }
 
-  /** Notes that a row is due at a time; `now` is the current time of the same clock. */
+  /** Notes that a row is due at a time; `now` is the present time of the same clock. */
   dueAt(at: number | undefined, now: number): void {
     if (at !== undefined) this.untilDue = Math.min(this.untilDue, at - now)
   }

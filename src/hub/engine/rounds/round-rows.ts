@@ -14,10 +14,10 @@ import { RoundConsequences } from './round-consequences.ts'
 import { HubError } from '../rules/task-rules.ts'
 import { TaskRows } from './task-rows.ts'
 
-/** The rows that a wish is about, by their ids. An agent comes with the tasks that it has, a pipeline with all of its tasks. */
+/** The rows that a wish concerns, by their ids. An agent is read with the tasks that it has, a pipeline with all of its tasks. */
 export type Reads = {
   tasks?: readonly string[]
-  /** Tasks that are needed by others, and that the wish does not change. */
+  /** Tasks that others need, and that the wish does not change. */
   needs?: readonly string[]
   agents?: readonly string[]
   pipelines?: readonly string[]
@@ -25,17 +25,19 @@ export type Reads = {
   /** Whether all schedules are read. */
   everySchedule?: boolean
   days?: readonly string[]
-  /** The keys of marks. */
+  /** The keys of the inbox marks to read. */
   marks?: readonly string[]
   /** The names of machines whose rules are changed. */
   machines?: readonly string[]
-  /** Agents to which no other round may give anything until this one is over; they are not changed, and their tasks are not read. */
+  /**
+   * Agents to which no other round may give anything until this one is over. Their rows are not changed, and their tasks are not read.
+   */
   locked?: readonly string[]
 }
 
 /**
- * The rows of one round: they are read from the ledger and locked, then changed in memory without a pause, then written. Nobody sees any of
- * it before the round is over.
+ * The rows of one round: they are read from the ledger and locked, then changed in memory in one go, then written. No other round sees a
+ * change before this one is over.
  */
 export class RoundRows {
   readonly ledger: LedgerRound
@@ -72,8 +74,9 @@ export class RoundRows {
   }
 
   /**
-   * Reads everything that is named and not read yet. Returns whether there was anything to read. All of it is requested at once, in an
-   * order that is always the same: a remote ledger answers after one round trip, and rounds lock rows of the same kinds one after another.
+   * Reads all named rows that were not read yet. Returns whether there were any. All are requested at once, in an order that is always
+   * the same: a remote ledger answers after one round trip, and rounds that lock rows of the same kinds wait for each other instead of
+   * deadlocking.
    */
   async read(reads: Reads): Promise<boolean> {
     const { ledger } = this
@@ -93,7 +96,7 @@ export class RoundRows {
     return found.includes(true)
   }
 
-  /** Reads rows, and in the same request the tasks that come with them. */
+  /** Reads rows, and in the same request the tasks that belong to them. */
   async #readWithTasks<R>(
     rows: KnownRows<R>,
     ids: readonly string[],
@@ -106,7 +109,7 @@ export class RoundRows {
     return true
   }
 
-  /** A note with the current time. */
+  /** A note dated now. */
   note(by: string, kind: NewNote['kind'], text: string, percentage?: number): NewNote {
     return defined({ at: this.now, by, kind, text, percentage })
   }
@@ -115,7 +118,7 @@ export class RoundRows {
     this.#schedules.learn(rows)
   }
 
-  /** The agent of a wish that names more rows once the agent is read; undefined before that. */
+  /** The agent of a wish that names further rows once the agent was read; undefined before that. */
   readAgent(id: string): AgentRow | undefined {
     return this.#agents.known.get(id)
   }
@@ -148,7 +151,7 @@ export class RoundRows {
     return this.#schedules.get(id)
   }
 
-  /** The schedules that were read. */
+  /** The schedules that this round has read. */
   schedules(): Schedule[] {
     return [...this.#schedules.known.values()].flatMap((schedule) => schedule ?? [])
   }
@@ -163,7 +166,7 @@ export class RoundRows {
     return this.#days.get(workspace)
   }
 
-  /** The days of all workspaces, as they are in this round. */
+  /** The days of all workspaces, including the changes of this round. */
   async days(): Promise<WorkspaceDay[]> {
     const stored = new Map((await this.ledger.days()).map((day) => [day.workspace, day]))
     for (const [workspace, day] of this.#days.known) if (day) stored.set(workspace, day)
@@ -178,7 +181,7 @@ export class RoundRows {
     return this.#machines.get(machine) ?? { machine }
   }
 
-  /** Sets the rules of a machine. The new rules may allow waiting agents to get tasks. */
+  /** Sets the rules of a machine. With the new rules, waiting agents may get tasks. */
   setRules(rules: MachineRules): void {
     this.#machines.put(rules.machine, rules)
     this.consequences.callsAgents = true
@@ -195,13 +198,13 @@ export class RoundRows {
     this.consequences.publish({ type: 'agent', agent })
   }
 
-  /** Informs every hub that this round may have made room for a ready task. */
+  /** Tells every hub that this round may have made room for a ready task. */
   callAll(): void {
     this.consequences.callsAgents = true
     this.ledger.call()
   }
 
-  /** Notes that an agent has sent something. The time is not published before the agent's next change. */
+  /** Notes that an agent sent something. The time is only published with the agent's next change. */
   hear(id: string): HubAgent {
     const { left: _, ...row } = this.agentRow(id)
     const agent = { ...row.agent, seen: this.now }
@@ -209,7 +212,7 @@ export class RoundRows {
     return agent
   }
 
-  /** Changes what only the hub knows of an agent: its connection, and its last task. */
+  /** Changes the fields of an agent that only the hub knows: its connection, and its last task. */
   putAgentRow(row: AgentRow): void {
     this.#agents.put(row.agent.id, row)
   }
@@ -230,7 +233,7 @@ export class RoundRows {
     this.consequences.publish({ type: 'day', day })
   }
 
-  /** Keeps a pipeline; its queued tasks are checked again, because it may have been paused or resumed. */
+  /** Writes a pipeline; its queued tasks are checked again, because the pipeline may have been paused or resumed. */
   keepPipeline(pipeline: Pipeline): void {
     const due = this.#pipelines.known.get(pipeline.id)?.due
     this.#pipelines.put(pipeline.id, defined({ pipeline, due }))
@@ -239,7 +242,7 @@ export class RoundRows {
     for (const id of pipeline.tasks) this.tasks.reconsider(id)
   }
 
-  /** Sets when a pipeline must be checked again, by the time of day. */
+  /** Sets the wall-clock time at which a pipeline must be checked again. */
   putPipelineDue(id: string, due: number | undefined): void {
     const row = this.#pipelines.get(id)
     this.consequences.dueAt(due, this.now)
@@ -257,12 +260,12 @@ export class RoundRows {
     this.consequences.publish({ type: 'unscheduled', id })
   }
 
-  /** Writes changed rows of tasks and agents, so that the ledger finds them in this round. */
+  /** Writes the changed rows of tasks and agents, so that queries of this round find them. */
   async flush(): Promise<void> {
     await this.ledger.write({ ...emptyWrites, ...this.#writes() })
   }
 
-  /** Writes everything that is left, and ends the round. */
+  /** Writes all remaining changes, and ends the round. */
   async write(): Promise<HubChange[]> {
     const writes = { ...emptyWrites, ...this.#writes(), changes: this.consequences.changes }
     const isEmpty = Object.values(writes).every(({ length }) => length === 0)

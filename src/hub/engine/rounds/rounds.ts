@@ -10,19 +10,19 @@ import { isRepeated, withRequest } from '../rules/repeated-request.ts'
 import { checkTicket, explainMissing, HubError, NoTask, taskIdOf } from '../rules/task-rules.ts'
 
 /**
- * Something that a client wants from the hub. `reads` names the rows that it concerns; it is called again, with the rows that were read,
- * until it names nothing new. `decide` is then called once for a round, without a pause, and may be called again if the round has to be
- * repeated: it changes nothing but the rows.
+ * Something that a client wants from the hub. `reads` names the rows that it concerns; it is called again, with the rows read so far,
+ * until it names nothing new. `decide` then runs synchronously, once for a round, and again if the round has to be repeated; it may
+ * change nothing but the rows.
  */
 export type Wish<T> = { reads(rows: RoundRows): Reads; decide(rows: RoundRows): T }
 
 /** The rules that a round follows besides its wishes. */
 export type RoundRules = {
-  /** Does everything whose time has come. */
+  /** Does everything that is due. */
   sweep(rows: RoundRows): Promise<void>
-  /** Settles what follows from the changes of a round: needs that are met or never will be, and pipelines. */
+  /** Settles the consequences of a round's changes: needs that are met or never will be, and pipelines. */
   settle(rows: RoundRows): Promise<void>
-  /** The workspaces in which no further task is begun. */
+  /** The workspaces in which no further task may begin. */
   stopped(rows: RoundRows): Promise<string[]>
 }
 
@@ -34,7 +34,7 @@ type RoundParts = {
   rules: RoundRules
   /** Called with the changes of each round once they are durable. */
   published(changes: readonly HubChange[]): void
-  /** Called with the ms until the first row that a round has left is due. */
+  /** Called with the time in ms until the first row of a round is due. */
   due(ms: number): void
   /** Called with the time in ms that a task was ready before it was given out. */
   woke?(ms: number): void
@@ -51,13 +51,13 @@ const mostOwn = 1_000
 /** The most wishes of one round. */
 const mostWishes = 200
 
-/** Decides wishes in rounds: those of one moment share a round and a write, and each is answered once its round is durable. */
+/** Decides wishes in rounds: the wishes of one moment share a round and a write, and each is answered once its round is durable. */
 export class Rounds {
   #parts: RoundParts
   #asked: Asked[] = []
   #running: Promise<void> | undefined
   #sweeps = false
-  /** Whether something may wait at the ledger for an agent that waits here. */
+  /** Whether the ledger may have something for an agent that waits here. */
   #looks = false
   /** The numbers of own rounds that the ledger has not announced yet. */
   #own = new Set<number>()
@@ -73,7 +73,9 @@ export class Rounds {
     })
   }
 
-  /** Runs a round for rows that are due and for the agents that wait. Resolves when it is over, and rejects if the ledger failed. */
+  /**
+   * Runs a round for rows that are due and for the agents that wait. Resolves when the round is over, and rejects if the ledger failed.
+   */
   async sweep(): Promise<void> {
     this.#sweeps = true
     await this.wish({ reads: () => ({}), decide: () => undefined })
@@ -105,7 +107,7 @@ export class Rounds {
     const [sweeps, looks] = [this.#sweeps, this.#looks]
     this.#sweeps = false
     this.#looks = false
-    // Nothing else can reach the agents that a round may give something to, until the round is over.
+    // The agents that this round may give something to. No other code can reach them until the round is over.
     let open: Waiter[] | undefined
     const gone = new Set<Waiter>()
     let last: number | undefined
@@ -128,16 +130,16 @@ export class Rounds {
         let gifts: Gift[] = []
         if (open && open.length > 0) {
           const stopped = await rules.stopped(rows)
-          // The ledger searches for tasks and messages in its own rows.
+          // The ledger searches its own rows for tasks and messages.
           await rows.flush()
           gifts = await claims(rows, open, { hub, stopped })
         }
         const changes = await rows.write()
-        // The ledger announces every round to every hub, including the one that made it, and perhaps before the round is over here.
+        // The ledger announces every round to every hub, including the hub that made it, and perhaps before the round is over here.
         last = this.#remember(changes, last)
         return { answers, gifts, changes, untilDue: consequences.untilDue }
       }, read)
-      // Some ledgers assign the numbers at the very end.
+      // Some ledgers only assign the numbers at the very end.
       if (last === undefined) this.#remember(changes, undefined)
       for (const { waiter } of gifts) gone.add(waiter)
       this.#give(gifts)
@@ -157,19 +159,19 @@ export class Rounds {
     }
   }
 
-  /** The refusal with its full explanation; if the ledger fails in the meantime, the refusal as it is. */
+  /** The refusal with its full explanation; if the ledger fails in the meantime, the refusal without it. */
   async #refuse(refused: HubError): Promise<HubError> {
     if (!(refused instanceof NoTask)) return refused
     return this.#parts.ledger.look((look) => explainMissing(look, refused)).catch(() => refused)
   }
 
-  /** Remembers the number of an own round, in place of the number of an attempt that did not succeed. */
+  /** Remembers the number of an own round, and forgets the number of its failed attempt. */
   #remember(changes: readonly HubChange[], before: number | undefined): number | undefined {
     if (before !== undefined) this.#own.delete(before)
     const last = changes.at(-1)?.seq
     if (last === undefined || Number.isNaN(last)) return undefined
     this.#own.add(last)
-    // Some announcements never come, as after a lost connection: only the newest are waited for.
+    // Some announcements never arrive, for example after a lost connection, so only the newest numbers are kept.
     if (this.#own.size > mostOwn) this.#own.delete(this.#own.values().next().value!)
     return last
   }
@@ -186,8 +188,8 @@ export class Rounds {
 }
 
 /**
- * Changes one task by a rule; the answer is the task after the change. Refuses a ticket if the task was given out again since. A request
- * whose name the task remembers changes nothing.
+ * Changes one task by a rule, and answers with the changed task. Refuses a ticket if the task was given out again since. If the task
+ * remembers a request of this name, nothing changes.
  */
 export function taskWish(
   ticket: string,
@@ -208,12 +210,15 @@ export function taskWish(
   }
 }
 
-/** If machines have limits, a task that finished may have made room for one that waits for an agent of the same machine, at any hub. */
+/** If machines have limits, a finished task may have made room for one that waits for an agent of the same machine, at any hub. */
 function callWhereRoom(rows: RoundRows, rules: readonly MachineRules[]): void {
   if (rules.some(({ limit }) => limit !== undefined)) rows.callAll()
 }
 
-/** The rows that all wishes name, read until no wish names another one: the rows that a wish is about may follow from those it has read. */
+/**
+ * The rows that all wishes name. They are read until no wish names another one, because the rows that a wish concerns may depend on the
+ * rows read so far.
+ */
 async function rowsOf(round: LedgerRound, wishes: readonly Wish<unknown>[]): Promise<RoundRows> {
   const rows = new RoundRows(round)
   for (let more = true; more;) {
@@ -235,7 +240,7 @@ async function rowsOf(round: LedgerRound, wishes: readonly Wish<unknown>[]): Pro
   return rows
 }
 
-/** The answer to a wish, or its refusal, which leaves the other wishes of the round as they are. */
+/** The answer to a wish, or its refusal, which does not affect the other wishes of the round. */
 function decideWish<T>(wish: Wish<T>, rows: RoundRows): { value: T } | { refused: HubError } {
   try {
     return { value: wish.decide(rows) }

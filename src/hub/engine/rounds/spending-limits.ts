@@ -20,8 +20,8 @@ import { pickedForCap } from '../rules/question-picks.ts'
 import { HubError, isHeld } from '../rules/task-rules.ts'
 
 /**
- * Enforces the caps of tasks and workspaces. An agent reports what it has used after the fact, so a cap is passed by one report at most:
- * then the task is paused, or no further task of the workspace is begun, and a person is asked.
+ * Enforces the caps of tasks and workspaces. An agent reports its usage afterwards, so a cap is passed by one report at most: then the
+ * task is paused, or no further task of the workspace begins, and a person is asked.
  */
 export class SpendingLimits {
   #caps: SpendingCaps
@@ -35,7 +35,7 @@ export class SpendingLimits {
     return this.#caps.task
   }
 
-  /** Pauses a task that has passed its cap; `last` is the report that revealed it. */
+  /** Pauses a task that has passed its cap; `last` is the report with which it passed. */
   check(rows: RoundRows, task: Task, last?: Spent): void {
     const { cap, allowed = cap } = task
     const spent = spentOn(task)
@@ -44,7 +44,7 @@ export class SpendingLimits {
     const at = rows.now
     const options = capOptions(capWords(raisedCap(spent, cap, allowed)), 'task')
     const question = `The task has ${passed}. ${lastWords(task, last)}How should it go on?`
-    // Reports that were on their way when the task was paused are added to the question, so that a person decides by the whole sum.
+    // Reports that were on their way when the task was paused are added to the question, so that a person decides knowing the whole sum.
     if (task.state === 'BLOCKED' && task.options)
       rows.tasks.replace<BlockedTask>({ ...task, why: passed, question, options })
     else if (task.state === 'QUEUED' || isHeld(task))
@@ -55,7 +55,7 @@ export class SpendingLimits {
       )
   }
 
-  /** Answers the question about a cap: the task goes on with the same agent, or is cancelled. */
+  /** Applies the answer to the question about a cap: the task continues with the same agent, or is cancelled. */
   answer(
     rows: RoundRows,
     task: BlockedTask & { options: NonNullable<BlockedTask['options']> },
@@ -76,7 +76,7 @@ export class SpendingLimits {
     )
   }
 
-  /** If a task that a person retries has already used up its cap, allows it the same amount again. */
+  /** If a task that a person retries has used up its cap, allows it the same amount again. */
   renewed(rows: RoundRows, task: QueuedTask, by: string): QueuedTask {
     const { cap, allowed = cap } = task
     const spent = spentOn(task)
@@ -98,7 +98,7 @@ export class SpendingLimits {
     return days.flatMap((day) => (day.day === today ? [this.#capped(day)] : []))
   }
 
-  /** The workspaces in which no further task is begun today. */
+  /** The workspaces in which no further task may begin today. */
   async stopped(rows: RoundRows): Promise<string[]> {
     if (this.#caps.day === undefined) return []
     return this.today(await rows.days(), rows.now)
@@ -119,7 +119,7 @@ export class SpendingLimits {
     return kept
   }
 
-  /** Begins a new day for every workspace whose day is over, so that followers of the hub see that the workspace is no longer stopped. */
+  /** Begins a new day for every workspace whose day is over, so that followers of the hub see that its tasks may begin again. */
   async turnDays(rows: RoundRows): Promise<void> {
     const today = dayAt(rows.now)
     const over = (await rows.days()).filter(
@@ -148,7 +148,7 @@ export class SpendingLimits {
 
 const dayAt = (now: number) => localTime(now).slice(0, 10)
 
-/** The size of the last report, because an agent that reports late passes a cap by all of it. */
+/** The size of the last report: an agent that reports late passes a cap by the whole report. */
 function lastWords(task: Task | HeldTask, last: Spent | undefined): string {
   if (!last) return ''
   const { agent = task.tries?.at(-1)?.agent ?? 'its agent' } = task

@@ -12,14 +12,14 @@ import { KnownRows } from './known-rows.ts'
 import { addNote } from '../rules/task-moves.ts'
 import { isFinished, isHeld, leaseMs, NoTask } from '../rules/task-rules.ts'
 
-/** The tasks of one round, those that others need, and which agent has which of them. */
+/** The tasks of one round, the tasks that they need, and the tasks that each agent has. */
 export class TaskRows {
   #ledger: LedgerRound
   #consequences: RoundConsequences
   #rows: KnownRows<TaskRow>
   #needs = new Map<string, TaskRow | undefined>()
   #removed = new Map<string, RemovedTask>()
-  /** The id of the task that each agent has. */
+  /** Maps each agent to the id of its task. */
   #held = new Map<string, string>()
   #notes: { task: string; note: TaskNote }[] = []
 
@@ -29,12 +29,12 @@ export class TaskRows {
     this.#rows = new KnownRows({ read: async (ids) => this.#hold(await ledger.tasks(ids)), id: ({ task }) => task.id })
   }
 
-  /** Reads the tasks that are not known yet. Returns whether there was anything to read. */
+  /** Reads the tasks that are not known yet. Returns whether there were any. */
   read(ids: readonly string[]): Promise<boolean> {
     return this.#rows.read(ids)
   }
 
-  /** Reads tasks that others need, and that are not changed. Returns whether there was anything to read. */
+  /** Reads tasks that others need, and that are not changed. Returns whether there were any. */
   async readNeeds(ids: readonly string[]): Promise<boolean> {
     const isKnown = (id: string) => this.#needs.has(id) || this.#rows.known.has(id)
     const wanted = [...new Set(ids)].filter((id) => !isKnown(id)).toSorted()
@@ -46,13 +46,13 @@ export class TaskRows {
     return true
   }
 
-  /** Takes over tasks that the ledger found by means other than their ids; returns them as they are in this round. */
+  /** Takes in tasks that the ledger found by means other than their ids; returns them as they are in this round. */
   learn(rows: readonly TaskRow[]): Task[] {
     this.#rows.learn(this.#hold(rows))
     return rows.flatMap(({ task }) => this.#rows.get(task.id)?.task ?? [])
   }
 
-  /** The task of a wish that names more rows once the task is read; undefined before that. */
+  /** The task of a wish that names further rows once the task was read; undefined before that. */
   ifRead(id: string): Task | undefined {
     return this.#rows.known.get(id)?.task
   }
@@ -67,12 +67,12 @@ export class TaskRows {
     return task
   }
 
-  /** Whether a task was read or written in this round, so that no other round changes it. */
+  /** Whether this round has read or written a task, so that no other round changes it. */
   isKnown(id: string): boolean {
     return this.ifRead(id) !== undefined
   }
 
-  /** The ids of the tasks of this round that only wait for an agent. */
+  /** The ids of the tasks of this round that wait for nothing but an agent. */
   ready(): string[] {
     return [...this.#rows.known].flatMap(([id, row]) => (row?.ready ? [id] : []))
   }
@@ -92,7 +92,7 @@ export class TaskRows {
     return this.#rows.known.has(id) ? this.known(id) : this.#needs.get(id)?.task
   }
 
-  /** A need that was removed, as the tasks that wait for it see it: its result no longer exists, but its outcome is known. */
+  /** A removed task, as the tasks that need it see it: its result no longer exists, but its outcome is known. */
   removedNeed(id: string): WorkItem | undefined {
     const removed = this.#removed.get(id)
     if (!removed) return undefined
@@ -133,7 +133,7 @@ export class TaskRows {
     return next
   }
 
-  /** Changes a note, even one that the task no longer carries. */
+  /** Changes a note, even one that is no longer part of the task. */
   renote(task: Task, note: TaskNote): void {
     if (task.notes.some(({ number }) => number === note.number)) {
       this.replace(addNote(task, note))
@@ -143,7 +143,7 @@ export class TaskRows {
     this.#consequences.publish({ type: 'task', id: task.id, set: {}, note })
   }
 
-  /** Notes that a queued task which was due was checked: it is checked again when something that it waits for changes. */
+  /** Notes that a queued task that was due has been checked: it is checked again when something that it waits for changes. */
   looked(id: string): void {
     const row = this.#rows.get(id)
     if (!row) return
@@ -151,18 +151,18 @@ export class TaskRows {
     this.#rows.put(id, rest)
   }
 
-  /** Notes that a queued task only waits for an agent. */
+  /** Notes that a queued task waits for nothing but an agent. */
   readied(task: QueuedTask): void {
     const row = this.#rows.get(task.id)
     if (!row) return
     this.#consequences.callsAgents = true
     this.#consequences.unsure.delete(task.id)
     const { due: _, ...rest } = row
-    // The time that a task waits for an agent begins when nothing else holds it back.
+    // A task's waiting time begins when it waits for nothing but an agent.
     if (!row.ready) this.#rows.put(task.id, { ...rest, ready: true, touched: this.#ledger.steady })
   }
 
-  /** Has a queued task checked again, because its pipeline may have been paused or resumed. */
+  /** Marks a queued task to be checked again, because its pipeline may have been paused or resumed. */
   reconsider(id: string): void {
     const row = this.#rows.known.get(id)
     if (row?.task.state === 'QUEUED') this.#put(row.task, row.touched)
@@ -173,7 +173,7 @@ export class TaskRows {
     return { tasks: this.#rows.takeChanged().rows, notes: this.#notes.splice(0) }
   }
 
-  /** Notes which agents have those of the tasks that were not known yet. */
+  /** Notes which agent has each of the tasks that were not known yet. */
   #hold(rows: readonly TaskRow[]): readonly TaskRow[] {
     for (const { task } of rows) if (!this.#rows.known.has(task.id) && isHeld(task)) this.#held.set(task.agent, task.id)
     return rows
@@ -195,14 +195,14 @@ export class TaskRows {
   }
 }
 
-/** When a task must be checked again: its agent was silent for too long, or the pause before a retry is over. */
+/** When a task must be checked again: when its agent has been silent for too long, or when the pause before a retry is over. */
 function dueOf(task: Task, touched: number): number | undefined {
   if (isHeld(task)) return touched + leaseMs(task)
   const pause = task.state === 'QUEUED' ? task.pipeline?.pause : undefined
   return pause?.since === task.moved ? touched + pause.ms : undefined
 }
 
-/** Describes how one state of a task became the next: the fields that are set and unset, the note and the step that are new. */
+/** Describes how one state of a task became the next: the fields that were set and unset, the new note and the new step. */
 function difference(before: Task, next: Task) {
   const { notes, history, tries = [], ...fields } = next
   const old: Record<string, unknown> = before

@@ -7,12 +7,12 @@ export type Waiter = {
   number: number
   until: number
   connection: AbortSignal
-  /** Whether the ledger knows of the wait; before that the agent gets nothing. */
+  /** Whether the ledger knows about the wait; before that the agent gets nothing. */
   isEntered: boolean
   give(given: Given): void
 }
 
-/** The agents that wait for a prompt at this hub, each on one open connection. The one that has waited longest comes first. */
+/** The agents that wait for a prompt at this hub, each on one open connection. The agent that has waited longest comes first. */
 export class WaitingAgents {
   #clock: Clock
   #waiting = new Map<string, Waiter>()
@@ -27,8 +27,8 @@ export class WaitingAgents {
   }
 
   /**
-   * Takes out every waiter whose wait is known to the ledger and whose connection is open: only the caller can give them anything, until it
-   * puts them back.
+   * Takes out every waiter whose wait is in the ledger and whose connection is open: until the caller puts them back, only it can give
+   * them anything.
    */
   take(): Waiter[] {
     const open = [...this.#waiting.values()].filter(({ isEntered, connection }) => isEntered && !connection.aborted)
@@ -45,8 +45,8 @@ export class WaitingAgents {
   }
 
   /**
-   * Waits until something is given, the time is over by `Clock.elapsed`, or the connection is closed. A newer wait of the same
-   * agent ends this one.
+   * Waits until the agent is given something, `until` is reached on `Clock.elapsed`, or the connection is closed. A newer wait of the
+   * same agent ends this one.
    */
   wait(agent: string, until: number, connection: AbortSignal): { number: number; given: Promise<Given> } {
     this.#waiting.get(agent)?.give({ type: 'idle' })
@@ -63,7 +63,7 @@ export class WaitingAgents {
     const signal = AbortSignal.any([connection, over.signal])
     // The caller awaits the promise below instead.
     void this.#clock.sleep(Math.max(0, until - this.#clock.elapsed()), signal).then(() => {
-      // A waiter that was taken out is about to get something, in time or not.
+      // A waiter that was taken out is about to get something, so its deadline no longer counts.
       if (this.#waiting.get(agent) === waiter || connection.aborted) give({ type: 'idle' })
     })
     try {
@@ -74,7 +74,7 @@ export class WaitingAgents {
     }
   }
 
-  /** Notes that the ledger knows of a wait now. */
+  /** Notes that a wait is in the ledger now. */
   enter(agent: string, number: number): void {
     const waiter = this.#waiting.get(agent)
     if (waiter?.number === number) waiter.isEntered = true

@@ -10,7 +10,7 @@ import { templateText } from '../../../core/data/prompt-template.ts'
 import { failTask, queuedAgain } from './task-moves.ts'
 import { HubError, newTask } from './task-rules.ts'
 
-/** A run of a plan that begins: its id, who adds it, and a note about it. */
+/** A new run of a plan: its id, who adds it, and a note about it. */
 type NewRun = {
   id: string
   by: string
@@ -72,13 +72,13 @@ function momentOf(deadline: Deadline | undefined, now: number): number | undefin
   return deadline && ('at' in deadline ? deadline.at : now + deadline.afterMs)
 }
 
-/** How results are handed on: secrets are masked, and only the beginning of a diff is read. */
+/** How results are passed on: secrets are masked, and only the beginning of a diff is read. */
 export type Handing = {
   mask(text: string): string
   beginningOf(text: KeptText, bytes: number): Promise<string>
 }
 
-/** A task whose needs are done, with their results in its prompt. */
+/** A task whose needs are done, with their results filled into its prompt. */
 export async function filledTask(
   task: QueuedTask,
   tasks: { get(id: string): Task | undefined },
@@ -100,7 +100,7 @@ export async function filledTask(
   return { ...task, prompt: filledPrompt(parts, mask), pipeline }
 }
 
-/** The next try of a task that failed at an agent; undefined if the plan allows no other try, or the task's time is over. */
+/** The next try of a task that failed at an agent; undefined if the plan allows no further try, or the task's time is over. */
 export function retriedTask(task: Task, now: number): QueuedTask | undefined {
   const { retries, deadline = Infinity } = task.pipeline ?? {}
   // A task that never had an agent failed because of a need, and would only fail again.
@@ -114,7 +114,10 @@ export function retriedTask(task: Task, now: number): QueuedTask | undefined {
   return { ...queuedAgain(task, { at: now, by: 'hub', why, returns: 0 }), pipeline }
 }
 
-/** The task of a plan that a person retries: its retries are counted from zero, and a deadline that has passed no longer applies. */
+/**
+ * The task of a plan that a person retries: its automatic retries are counted from zero, and a deadline that has passed no longer
+ * applies.
+ */
 export function renewedPlace<T extends Task>(task: T, now: number): T {
   if (!task.pipeline) return task
   const { pause: _, retries, deadline, ...rest } = task.pipeline
@@ -123,7 +126,7 @@ export function renewedPlace<T extends Task>(task: T, now: number): T {
   return { ...task, pipeline: defined(pipeline) }
 }
 
-/** The task as failed, once its deadline has passed. Work that waits for a review is done, and stays. */
+/** The task as failed, if its deadline has passed. Work that waits for a review counts as done. */
 export function lateTask(task: Task, now: number): UndoneTask | undefined {
   const deadline = task.pipeline?.deadline
   if (deadline === undefined || deadline > now || !mayBeLate(task)) return undefined

@@ -5,12 +5,12 @@ export const awayMs = 5 * 60_000
 /** An agent that hung up while it waited is away after this time. A client that only lost its connection is back sooner. */
 const leftMs = 5_000
 
-/** Whether an agent waits for work, at any hub; `steady` is the ledger's monotonic time. */
+/** Whether an agent waits for work, at any hub; `steady` is the monotonic time of the ledger. */
 export function waits({ wait }: AgentRow, steady: number): boolean {
   return wait !== undefined && wait.until > steady
 }
 
-/** Whether an agent is present as far as a person can see. Its tasks wait for it longer: it may be restarted. */
+/** Whether an agent counts as present for a person. Its tasks wait for it longer than that: it may be restarted. */
 export function isAbout(row: AgentRow, steady: number): boolean {
   const { heard, left } = row
   const hasLeft = left !== undefined && steady - left > leftMs

@@ -6,9 +6,8 @@ import { HubError } from './task-rules.ts'
 const mostRemembered = 50
 
 /**
- * The name under which a request is remembered, so that it does nothing when it is sent again because its answer was lost. `key` is the
- * client's own name for the request; without one the result is undefined. The same key of another client, or for another act, is another
- * request.
+ * The name under which a request is remembered, so that a repetition after a lost answer does nothing. `key` is the client's own name for
+ * the request; without one the result is undefined. The same key from another client, or for another act, is another request.
  */
 export function requestName(by: string, act: string, key: string | undefined): string | undefined {
   if (key === undefined) return undefined
@@ -23,11 +22,11 @@ export function requestName(by: string, act: string, key: string | undefined): s
     .slice(0, 26)
 }
 
-/** Whether a task was changed by this request before. */
+/** Whether this request has changed the task before. */
 export const isRepeated = ({ requests = [] }: Pick<Task, 'requests'>, name: string | undefined) =>
   name !== undefined && requests.includes(name)
 
-/** The task with one more request that it remembers; the oldest are forgotten. */
+/** The task with one more remembered request; the oldest ones are forgotten. */
 export const withRequest = <T extends Task>(task: T, name: string): T => ({
   ...task,
   requests: [...(task.requests ?? []), name].slice(-mostRemembered),

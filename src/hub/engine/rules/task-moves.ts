@@ -49,7 +49,7 @@ export function acknowledgeTask(task: OfferedTask, at: number): WorkingTask {
   return defined({ ...moveTask(task, 'ASSIGNED', { at, by: agent }), agent, heard: at, result })
 }
 
-/** Keeps a report of progress; the first one moves the task to IN_PROGRESS. */
+/** Records a report of progress; the first one moves the task to IN_PROGRESS. */
 export function noteProgress(task: WorkingTask, note: NewNote): WorkingTask {
   const { agent, result } = task
   const heard = note.at
@@ -64,7 +64,7 @@ export function blockTask(task: WorkingTask, why: string, note: NewNote): Blocke
   return defined({ ...moveTask(task, 'BLOCKED', move, why), agent, heard, why, question: note.text, result })
 }
 
-/** Pauses a task because the hub asks a person before it goes on; its agent has to stop. */
+/** Pauses a task because a person must answer the hub first; its agent has to stop. */
 export function pauseTask(
   task: QueuedTask | HeldTask,
   { at, why, question, options }: { at: number; why: string; question: string; options: Option[] },
@@ -75,7 +75,7 @@ export function pauseTask(
   return defined({ ...base, agent, heard, why, question, options, result })
 }
 
-/** A paused task as its agent had it: an agent that had finished when the cap was passed may still give its answer. */
+/** Resumes a paused task with the same agent: an agent that had finished when the cap was passed may still give its answer. */
 export function resumeTask(task: BlockedTask): WorkingTask {
   const { why: _1, question: _2, options: _3, tries = [], heard = task.moved, ...rest } = task
   const { ended: _4, end: _5, ...last } = tries.at(-1) ?? {}
@@ -87,7 +87,7 @@ export function withCap<T extends Task>(task: T, cap: SpendingCap | undefined, a
   return defined({ ...task, cap, allowed: cap && allowed })
 }
 
-/** Ends the agent's work on a task: with the result, or with the reason why there is no result. */
+/** Ends the agent's work on a task, with the result or with the reason why there is no result. */
 export function endWork(
   task: WorkingTask,
   status: 'COMPLETED' | 'IN_REVIEW' | 'FAILED',
@@ -101,7 +101,7 @@ export function endWork(
     const why = result.message
     return { ...moveTask(task, status, move, why), agent, heard, why, result }
   }
-  // Two equal branches, so that the compiler sees which kind of task each status produces.
+  // The two branches are equal, so that the compiler sees which kind of task each status produces.
   if (status === 'IN_REVIEW') return { ...moveTask(task, status, move), agent, heard, result }
   return { ...moveTask(task, status, move), agent, heard, result }
 }
@@ -113,19 +113,19 @@ export function approveTask(task: ReviewedTask, move: Move & { merged?: TaskMerg
   return defined({ ...moveTask(reviewed, 'APPROVED', move), agent, heard, result })
 }
 
-/** Sends a task in review back to the queue, for the agent that did it, with the reason. */
+/** Puts a task in review back into the queue, for the agent that did it, with the reason. */
 export function rejectTask(task: ReviewedTask, move: Move & { note: NewNote }): QueuedTask {
   const { at, by, note } = move
   const reviewed = withReview(task, { at, by, verdict: 'rejected', text: note.text })
   return queuedAgain(reviewed, { ...move, wish: task.agent })
 }
 
-/** Records that a merge begins, before git is called. */
+/** Records that a merge begins, before git runs. */
 export function mergeBegun<T extends Task>(task: T, merging: TaskMerging): T {
   return { ...task, merging }
 }
 
-/** Forgets a merge that was begun. */
+/** Removes the record of a merge that began. */
 export function mergeForgotten<T extends Task>(task: T): T {
   const { merging: _, ...rest } = task
   return rest as T
@@ -147,13 +147,13 @@ function withReview<T extends Task>(task: T, review: TryReview): T {
   return { ...task, tries: tries.with(-1, { ...last, reviews: [...(last.reviews ?? []), review] }) }
 }
 
-/** The last try of an agent if it ended before the agent gave an answer: its work may still come. */
+/** The last try of an agent if it ended without the agent's answer: its work may still arrive. */
 export function unansweredTry({ tries = [] }: Task, agent: string): TaskTry | undefined {
   const last = tries.findLast((one) => one.agent === agent)
   return last?.ended !== undefined && last.result === undefined ? last : undefined
 }
 
-/** Keeps work that an agent sends after it has lost the task. Neither the state nor any other try changes. */
+/** Stores work that an agent sends after it lost the task. Neither the task's state nor any other try changes. */
 export function withLateWork<T extends Task>(task: T, late: TaskTry, work: TryWork, note: NewNote): T {
   const tries = (task.tries ?? []).map((one) =>
     one.number === late.number ? { ...one, ...work, late: true as const } : one,
@@ -161,7 +161,7 @@ export function withLateWork<T extends Task>(task: T, late: TaskTry, work: TryWo
   return { ...task, tries, ...noting(task, note) }
 }
 
-/** Keeps the checks that termaite ran on the last try, in place of those that it ran before. */
+/** Stores the results of the checks that termaite ran on the last try; they replace earlier results. */
 export function withChecks<T extends Task>(task: T, checks: NonNullable<TaskTry['checks']>): T {
   const tries = task.tries ?? []
   const last = tries.at(-1)
@@ -215,7 +215,7 @@ export function addNote<T extends Task>(task: T, note: NewNote): T {
 }
 
 /**
- * The time of a move, which is never before that of the last step: a round that waited for another one began before the other was over, and
+ * The time of a move, which is never earlier than the last step: a round that waited for another one began before the other was over, and
  * somebody may have set the clock back.
  */
 const notBefore = ({ history }: Task, at: number) => Math.max(at, history.at(-1)?.at ?? at)
@@ -250,7 +250,7 @@ function triesAfter(
   if (state === 'ASSIGNED') return [...tries, { number: tries.length + 1, agent: by, began: at }]
   const last = tries.at(-1)
   if (!last || last.ended !== undefined) return tries
-  // An agent still has the task, or the try was over before.
+  // The try goes on while an agent has the task; before an approval it was over already.
   if (state === 'IN_PROGRESS' || state === 'PENDING_ACK' || state === 'APPROVED') return tries
   const checks = [...(last.checks ?? []), ...(work?.checks ?? [])]
   return tries.with(
@@ -259,7 +259,7 @@ function triesAfter(
   )
 }
 
-/** The notes of a task with one more, or with a new version of one. */
+/** The notes of a task with an added note, or with a new version of an existing one. */
 function noting(task: Pick<Task, 'notes' | 'noted'>, note: NewNote): { notes: TaskNote[]; noted: number } {
   const count = task.noted ?? task.notes.length
   const { number = count + 1 } = note

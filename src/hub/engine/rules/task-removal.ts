@@ -4,12 +4,12 @@ import { setImmediate as breath } from 'node:timers/promises'
 import { emptyWrites } from '../../model/hub-ledger.ts'
 import { isFinished } from './task-rules.ts'
 
-/** The most tasks that one round looks at; a pipeline that begins among them is removed as a whole. */
+/** The most tasks that one round removes; a pipeline that begins among them is removed as a whole. */
 const mostTasks = 200
 
 /**
- * Removes finished tasks that nobody has touched for a time, in rounds of the ledger: other rounds come in between, so that the hub keeps
- * serving. Several hubs may remove at once, each of them different tasks.
+ * Removes finished tasks that nobody has touched for a time. Each part is a round of its own, so that the hub answers requests in
+ * between. Several hubs may remove at once, each of them different tasks.
  */
 export class Retention {
   #ledger: HubLedger
@@ -25,7 +25,7 @@ export class Retention {
 
   /** Removes some of the tasks that were last touched more than `keptMs` ago. */
   async removeSome(keptMs: number): Promise<Pruned> {
-    // A ledger in a file answers without a pause: requests that came in meanwhile go first.
+    // A ledger in a file answers synchronously: this lets requests that arrived meanwhile go first.
     await breath()
     const pruned = await this.#ledger.round((round) => removeExpired(round, keptMs))
     if (!pruned.more) await this.#ledger.shrink?.()
@@ -43,7 +43,7 @@ async function removeExpired(round: LedgerRound, keptMs: number): Promise<Pruned
   const named = [...new Set(found.flatMap(({ task }) => task.pipeline?.id ?? []))]
   const theirs = named.length === 0 ? [] : await round.tasksOf(named)
   const rows = [...new Map([...found, ...theirs].map((row) => [row.task.id, row])).values()]
-  // Another round may have come to need one of the tasks just before. From now on none can, because the rows are locked.
+  // Just before this, another round may have started to need one of the tasks. Now that the rows are locked, no round can.
   const needed = new Set(await round.needed(rows.map(({ task }) => task.id)))
   const isOver = ({ task, touched }: TaskRow) =>
     isFinished(task) && !task.merging && touched < round.steady - keptMs && !needed.has(task.id)

@@ -50,7 +50,7 @@ export class NoTask extends HubError {
   }
 }
 
-/** The refusal of a request that names a task which does not exist: if the task was removed, the refusal says so. */
+/** The refusal of a request that names a missing task; if the task was removed, the refusal says so. */
 export async function explainMissing(look: LedgerLook, missing: NoTask): Promise<HubError> {
   const [exact] = await look.removed([missing.task])
   if (exact) return new HubError('gone', removedWords(exact))
@@ -62,7 +62,7 @@ export async function explainMissing(look: LedgerLook, missing: NoTask): Promise
 const shortestName = 4
 
 export type NewTask = {
-  /** The id is chosen by the caller, so that a request which is sent again because its answer got lost adds no second task. */
+  /** The caller chooses the id, so that repeating a request whose answer was lost adds no second task. */
   id?: string
   prompt: string
   workspace: string
@@ -77,7 +77,7 @@ export type NewTask = {
   by: string
 }
 
-/** Makes a queued task; throws a HubError if the wish is not valid. */
+/** Makes a queued task; throws a HubError if its fields are not valid. */
 export function newTask(wanted: NewTask, known: { has(id: string): boolean }, now: number): QueuedTask {
   const { id, by, prompt, workspace, origin, wish, attachments } = wanted
   const { capabilities = [], priority = 0, needs = [], cap = {} } = wanted
@@ -130,7 +130,7 @@ export function workedOn(task: Task, name: string): boolean {
   return task.agent === name || task.history.some(({ by, state }) => by === name && asAgent.includes(state))
 }
 
-/** Returns a task that this agent has. */
+/** Returns the task if this agent has it; otherwise throws. */
 export function heldTask(task: Task, agent: string): HeldTask {
   if (isHeld(task) && task.agent === agent) return task
   if (isPausedAt(task, agent))
@@ -145,41 +145,44 @@ export function heldTask(task: Task, agent: string): HeldTask {
   )
 }
 
-/** Returns a task that is in this state; otherwise throws an error in which `words` complete "Task 1 …". */
+/** Returns the task if it is in this state; otherwise throws an error in which `words` complete "Task 1 …". */
 export function taskIn<S extends TaskState>(task: Task, state: S, words: string): TaskOf<S> {
   if (task.state !== state) throw new HubError('conflict', `Task ${task.id} ${words}: it is ${task.state}.`)
   return task as TaskOf<S>
 }
 
-/** The task as the tasks that need it see it. */
+/** The parts of a task that matter to the tasks that need it. */
 export function workOf(task: Task): WorkItem {
   const { id, needs, state } = task
   if (state === 'COMPLETED' || state === 'APPROVED') return { id, needs, state: 'done' }
   if (state === 'FAILED') return { id, needs, state: 'dead', why: shortenReason(task.why) }
-  // If a person gave no reason, "cancelled" is not repeated as one.
+  // "cancelled" alone is not a reason that a person gave, so it is not repeated as one.
   const why = task.why === 'cancelled' ? undefined : task.why && shortenReason(task.why)
   if (state === 'CANCELLED') return defined({ id, needs, state: 'dead' as const, cancelled: true as const, why })
   return { id, needs, state: state === 'QUEUED' ? 'waiting' : 'running' }
 }
 
-/** Keeps the beginning and the end of a reason: each dependent task that fails adds to it. */
+/** Keeps only the beginning and the end of a reason: each dependent task that fails adds to it. */
 function shortenReason(why: string): string {
   return why.length <= 300 ? why : `${why.slice(0, 100)} … ${why.slice(-200)}`
 }
 
 const timesOffered = ({ history }: Task) => history.filter(({ state }) => state === 'PENDING_ACK').length
 
-/** The name of a task for the agent that was just given it. An agent that has lost the task is recognized by its old number. */
+/**
+ * The name of a task for the agent that was just given it. An agent that has lost the task is recognized by the older number in its
+ * ticket.
+ */
 export function ticketOf(task: Task): string {
   return `${task.id}.${timesOffered(task)}`
 }
 
-/** The task's own id, from a ticket or an id. */
+/** The id of the task that a ticket or an id names. */
 export function taskIdOf(ticket: string): string {
   return ticket.split('.', 1)[0]!
 }
 
-/** Refuses a ticket from an earlier time that the task was given out: to another agent, or to an earlier run of the same agent. */
+/** Refuses a ticket from an earlier time that the task was given out, be it to another agent or to an earlier run of the same agent. */
 export function checkTicket(ticket: string, task: Task): void {
   const [, number] = ticket.split('.')
   if (number === undefined || Number(number) === timesOffered(task)) return
@@ -191,8 +194,8 @@ export function checkTicket(ticket: string, task: Task): void {
 }
 
 /**
- * Refuses a report of an agent whose ticket is old, and a plain id once a task was given out twice: an agent that was restarted under the
- * same name would be taken for its earlier run, whose late answer is not the one that counts.
+ * Refuses an agent's report with an old ticket, or with a plain id once the task was given out twice: an agent restarted under the same
+ * name could be taken for its earlier run, whose late answer must not count.
  */
 export function checkFence(ticket: string, task: Task): void {
   checkTicket(ticket, task)

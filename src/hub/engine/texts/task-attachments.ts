@@ -19,7 +19,7 @@ export class TaskAttachments {
     this.#blobs = blobs
   }
 
-  /** Keeps a file that is sent in pieces. A file that is cut off or too long leaves nothing behind. */
+  /** Stores a file that is sent in pieces. A file that is incomplete or too long is not kept. */
   async receive(pieces: AsyncIterable<Uint8Array>): Promise<{ id: string; bytes: number }> {
     const writer = this.#blobs.writer(storedAs)
     let bytes = 0
@@ -57,7 +57,7 @@ export class TaskAttachments {
     return Buffer.concat(chunks)
   }
 
-  /** The size of a file, and its kind by its content rather than its name. */
+  /** The size of a file, and its media type, which is taken from its content rather than its name. */
   async #measured(id: string): Promise<{ media: string; bytes: number }> {
     const missing = new HubError('wrong', `The hub has no file ${JSON.stringify(id)}. Send the file first.`)
     if (!/^[0-9a-f]{64}$/.test(id)) throw missing

@@ -8,10 +8,10 @@ import { workIn } from '../../model/tasks/task-changes.ts'
 import { longestText, shownOutput } from '../../model/tasks/task-try.ts'
 import { HubError } from '../rules/task-rules.ts'
 
-/** A diff as an agent sends it: the text itself, or the id of a text that the hub has already. */
+/** A diff as an agent sends it: the text itself, or the id of a text that the hub already has. */
 export type SentDiff = string | { id: string; cut?: boolean }
 
-/** A check as it is sent: with its whole output, or with the id of a text that the hub has already. */
+/** A check as an agent sends it: with its whole output, or with the id of a text that the hub already has. */
 export type SentCheck = { command: string; exit?: number; why?: string; ms?: number; output?: string; whole?: string }
 
 const media = 'text/plain'
@@ -25,7 +25,7 @@ export class TaskTexts {
     this.#blobs = blobs
   }
 
-  /** Keeps a text that is sent in pieces; it is durable when this resolves. A text that is cut off leaves nothing behind. */
+  /** Stores a text that is sent in pieces; it is durable when this resolves. An incomplete text is not kept. */
   async receive(chunks: AsyncIterable<Uint8Array>): Promise<KeptText> {
     const writer = this.#blobs.writer(media)
     let bytes = 0
@@ -53,7 +53,7 @@ export class TaskTexts {
     return this.#blobs.read({ sha: id, media, bytes })
   }
 
-  /** The beginning of a text, up to this many characters. */
+  /** The beginning of a text, at most this many characters. */
   async beginning(kept: KeptText, most: number): Promise<string> {
     const decoder = new TextDecoder()
     let text = ''
@@ -64,7 +64,7 @@ export class TaskTexts {
     return text + decoder.decode()
   }
 
-  /** The diff that is kept with a try; undefined for an empty one. */
+  /** The diff to store with a try; undefined for an empty diff. */
   async diff(sent: SentDiff | undefined): Promise<TryDiff | undefined> {
     if (sent === undefined || sent === '') return undefined
     const { id } = typeof sent === 'string' ? await this.keep(sent) : sent
@@ -80,7 +80,7 @@ export class TaskTexts {
     return bytes === 0 ? undefined : defined({ id, bytes, ...size, cut })
   }
 
-  /** The check that is kept with a try; of a long output only the end is kept. */
+  /** The check to store with a try; of a long output only the end is stored. */
   async check(
     { command, exit, why, ms = 0, output = '', whole: id }: SentCheck,
     ranBy: TaskCheck['ranBy'],
@@ -94,7 +94,7 @@ export class TaskTexts {
     return { ...base, output: endOf(output), whole: await this.keep(output) }
   }
 
-  /** The task in today's format: an older termaite kept diffs inside tasks, and they become texts beside them. */
+  /** The task in today's format: an older termaite stored diffs inside tasks, and this moves them into texts. */
   async withMovedDiffs(task: Task): Promise<Task> {
     const tries = task.tries ?? triesOf(task)
     const hasDiff = ({ result }: { result?: OldResult }) => result?.diff !== undefined
@@ -111,16 +111,16 @@ export class TaskTexts {
     return defined({ ...one, branch, worktree, result: withoutDiff(one.result), diff: await this.diff(text) })
   }
 
-  /** A line of a file, as the diff of a try shows it. */
+  /** A line of a file, found in the diff of a try. */
   line(diff: TryDiff, place: { path: string; line: number; side: 'old' | 'new' }): Promise<string | undefined> {
     return lineInDiff(this.read(diff), place)
   }
 }
 
-/** A result as an older termaite kept it, with the diff in it. */
+/** A result as an older termaite stored it, with the diff inside. */
 type OldResult = TaskResult & { diff?: string }
 
-/** The end of an output, from the beginning of a line. */
+/** The end of an output, starting at the beginning of a line. */
 function endOf(output: string): string {
   if (output.length <= shownOutput) return output
   const end = output.slice(-shownOutput)
@@ -132,7 +132,7 @@ function withoutDiff(result: OldResult): TaskResult {
   return rest
 }
 
-/** The only known try of a task that an even older termaite kept. */
+/** The one try that can be reconstructed for a task that an even older termaite stored. */
 function triesOf({ agent, result, created, moved, state }: Task): TaskTry[] {
   if (agent === undefined || !result) return []
   const end = state === 'COMPLETED' || state === 'FAILED' ? state : 'IN_REVIEW'
@@ -145,7 +145,7 @@ async function sizeOf(chunks: AsyncIterable<Uint8Array>): Promise<number> {
   return bytes
 }
 
-/** Refuses the id of a text that was never sent. */
+/** Turns the id of a text that was never sent into a refusal. */
 async function refuseUnknown<T>(id: string, reading: Promise<T>): Promise<T> {
   try {
     return await reading

@@ -23,7 +23,7 @@ export class WorkBundles {
     return missing
   }
 
-  /** Refuses a bundle whose parts are not all there, or do not make up the whole that its id names. */
+  /** Refuses a bundle if a part is missing, or if the parts do not add up to the whole that its id names. */
   async check(bundle: TryBundle): Promise<void> {
     checkSizes(bundle)
     const hash = sha256()
@@ -44,7 +44,7 @@ export class WorkBundles {
       )
   }
 
-  /** The bytes of a bundle from an offset on, so that an interrupted download can continue. */
+  /** The bytes of a bundle, starting at an offset, so that an interrupted download can continue. */
   async *read({ parts }: Pick<TryBundle, 'parts'>, from = 0): AsyncGenerator<Uint8Array> {
     let skip = from
     for (const part of parts) {

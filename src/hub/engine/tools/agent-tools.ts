@@ -14,19 +14,19 @@ import { text } from '../../model/operations/input-shapes.ts'
 import { hubTool, timeout } from '../access/hub-tool.ts'
 import { agentView, promptView, taskView } from './tool-views.ts'
 
-/** Sources outside the hub's ledger that the tools of agents need: the folders and branches of this machine, and the hub's keys. */
+/** The sources outside the ledger that the agents' tools need: the folders and branches of this machine, and the hub's keys. */
 export type Registry = {
-  /** The keys of a folder, if it is on the machine of the hub: an agent that registers over MCP only knows its path. */
+  /** The keys of a folder if it is on the hub's machine: an agent that registers over MCP only knows its path. */
   identify?(path: string, machine: string | undefined): Promise<string[] | undefined>
   /**
-   * The work that an agent submits by its commit, as this machine's repository has it; only the commit if the repository is on another
+   * The work that an agent submits as a commit, read from this machine's repository; only the commit if the repository is on another
    * machine.
    */
   handedIn?(task: Task, commit: string): Promise<Pick<Response, 'diff' | 'place'>>
   keys?: Pick<HubKeys, 'agentFor'>
 }
 
-/** The name of the agent. A key of the role agent is one agent; the clients of an admin's key choose their names. */
+/** The input field for the agent's name. A key of the role agent is one agent; the clients of an admin's key choose their names. */
 const ownId = ({ role }: HubCaller) =>
   optional(
     about(
@@ -42,7 +42,7 @@ const wholeCommit = string({
 })
 const ticket = about('The taskId that wait_for_prompt returned.', text)
 
-/** The tools of an agent that does tasks. */
+/** The tools of an agent that works on tasks. */
 export function agentTools(hub: Hub, clock: Clock, caller: HubCaller, registry: Registry): HubTool[] {
   const { identify, handedIn, keys } = registry
   const own = (named: string | undefined) => agentOf(caller, named)

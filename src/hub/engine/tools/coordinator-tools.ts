@@ -15,7 +15,7 @@ import { text } from '../../model/operations/input-shapes.ts'
 import { hubTool, timeout } from '../access/hub-tool.ts'
 import { agentView, taskView } from './tool-views.ts'
 
-/** The caller's own name for a call: a call that is repeated with the same name has no further effect. */
+/** The caller's own name for a call: repeating the call with the same name has no further effect. */
 const requestId = optional(
   about('Your own name for this call. If you repeat the call because its answer was lost, send the same name.', text),
 )
@@ -176,7 +176,7 @@ export function coordinatorTools(hub: Hub, clock: Clock, by: string): HubTool[] 
   ]
 }
 
-/** A plan that was added: the tasks of its pipeline, or the next time of its schedule. */
+/** The result of adding a plan: the tasks of its pipeline, or the next time of its schedule. */
 async function planView(hub: Hub, { pipeline, schedule }: AddedPlan) {
   if (schedule) {
     const { id, name, next } = schedule
@@ -195,7 +195,7 @@ async function planView(hub: Hub, { pipeline, schedule }: AddedPlan) {
 /** The most characters of a diff that a tool returns. */
 const mostDiff = 60_000
 
-/** The diff of the last try that left one; for a long diff, its beginning and a hint where the rest is. */
+/** The diff of the last try that has one; a long diff is cut, with a note where the rest is. */
 async function lastDiff(hub: Hub, task: Task): Promise<{ diff?: string }> {
   const last = task.tries?.findLast(({ diff }) => diff)
   if (!last?.diff) return {}

@@ -9,12 +9,15 @@ import { agentTools } from './agent-tools.ts'
 import { coordinatorTools } from './coordinator-tools.ts'
 import { operatorTools } from './operator-tools.ts'
 
-/** The hub's tools that the caller's role may call: one row and one method of the hub each. */
+/** The hub's tools that the caller's role may call: each is one row here and calls one method of the hub. */
 export function hubTools(hub: Hub, clock: Clock, caller: HubCaller, registry: Registry = {}): HubTool[] {
   return allTools(hub, clock, caller, registry).filter(({ right }) => mayDo(caller.role, right))
 }
 
-/** The tools that only other roles have. They are not listed; a call of one is refused with a message that names the roles that have it. */
+/**
+ * The tools that the caller's role may not call. They are not listed; a call of one is refused with a message that names the roles that
+ * may call it.
+ */
 export function lackedTools(hub: Hub, clock: Clock, caller: HubCaller): HubTool[] {
   return allTools(hub, clock, caller, {})
     .filter(({ right }) => !mayDo(caller.role, right))

@@ -9,7 +9,7 @@ import { text } from '../../model/operations/input-shapes.ts'
 import { hubTool } from '../access/hub-tool.ts'
 import { agentView } from './tool-views.ts'
 
-/** The tools of an operator: to give nothing new to an agent, to the agents of a machine or to anybody, until it is resumed. */
+/** The tools of an operator: they pause an agent, the agents of a machine or the whole hub, until a resume. */
 export function operatorTools(hub: Hub, clock: Clock, by: string): HubTool[] {
   const { operators } = hub
   const pause = inputOf('POST /api/agents/:id/pause')

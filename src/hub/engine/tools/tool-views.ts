@@ -6,11 +6,11 @@ import { agentState } from '../../model/tasks/agent-status.ts'
 import { pauseWords } from '../../model/tasks/machine-rules.ts'
 import { ticketOf } from '../rules/task-rules.ts'
 
-/** The address of a file of a task as an MCP resource; files are numbered from 1. */
+/** The address of a task's file as an MCP resource; files are numbered from 1. */
 export const attachmentUri = (task: string, at: number, name: string) =>
   `termaite-hub://tasks/${task}/files/${at + 1}/${encodeURIComponent(name)}`
 
-/** A task as its agent gets it. */
+/** A task in the form for its agent. */
 export function promptView(task: Task) {
   return defined({
     status: 'TASK',
@@ -29,7 +29,7 @@ export function promptView(task: Task) {
   })
 }
 
-/** A task as every other reader gets it. */
+/** A task in the form for every other reader. */
 export function taskView(task: Task) {
   const { id, state, why, agent, prompt, workspace, priority, needs, question, result, notes, created, moved } = task
   const last = task.tries?.at(-1)
@@ -54,7 +54,7 @@ export function taskView(task: Task) {
   })
 }
 
-/** An agent as the tools show it. */
+/** An agent in the form in which the tools show it. */
 export function agentView(agent: AgentNow, clock: Clock) {
   const { id, role, name, capabilities, workspace, source, seen, tokens, cost, asks, status, task, rests } = agent
   const { machine, framework, contextLeft, parkedUntil } = status ?? {}

@@ -43,7 +43,7 @@ export class BrowserAccess {
     const { origin } = request.headers
     const site = request.headers['sec-fetch-site']
     if (site !== undefined && site !== 'same-origin') return false
-    // Browsers name the origin of every socket.
+    // Browsers always name the origin when they open a socket, so a socket without one is not from our page.
     if (origin === undefined) return !isSocket(request) && (request.method === 'GET' || request.method === 'HEAD')
     return origin === this.#front.arrival(request).origin
   }
@@ -75,18 +75,21 @@ export function pageSecretIn(request: IncomingMessage): string | undefined {
   return typeof sent === 'string' ? sent : undefined
 }
 
-/** The page's secret in the request for a socket, for which a page cannot set a header: the last protocol that it offers. */
+/**
+ * The page's secret in the request for a socket: a page cannot set a header there, so it sends the secret as the last protocol that it
+ * offers.
+ */
 function socketSecret(request: IncomingMessage): string | undefined {
   const offered = String(request.headers['sec-websocket-protocol'] ?? '').split(',')
   return isSocket(request) && offered.length > 1 ? offered.at(-1)!.trim() : undefined
 }
 
-/** The most cookies of one name that are tried. */
+/** The most cookies of one name that are checked. */
 const mostCookies = 8
 
 /**
- * The cookies of a name. There may be several: a page on another port of this machine can set one for a longer path, which the browser then
- * sends first; that must not lock the person out.
+ * The cookies with this name. There may be several: a page on another port of this machine can set one for a longer path, which the
+ * browser then sends first; that must not lock the person out.
  */
 function cookiesIn(header: string, name: string): string[] {
   const all = header.split(';').map((part) => part.trim())

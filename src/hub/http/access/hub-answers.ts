@@ -40,9 +40,9 @@ function sendText(
 /** A signal that aborts as soon as the caller hangs up, even while its request is still being read. */
 export function hangUpSignal({ socket }: IncomingMessage, response: ServerResponse): AbortSignal {
   const gone = new AbortController()
-  // Giving a reason costs less than the error that an abort creates without one.
+  // Without a reason, an abort creates an error, which costs more.
   const hungUp = () => gone.abort('gone')
-  // The caller may have hung up while its key was looked up.
+  // The caller may have hung up during the lookup of its key.
   if (socket.readableEnded || socket.destroyed || response.destroyed) hungUp()
   socket.once('end', hungUp)
   response.once('close', () => {
@@ -71,7 +71,7 @@ export async function readJsonBody(request: IncomingMessage): Promise<JsonBody> 
     chunks.push(chunk)
   }
   if (size === 0) return { json: undefined }
-  // A web page of another site can send a form without permission, but never JSON.
+  // A web page of another site can send a form without permission, but not JSON.
   if (!/^application\/json\b/i.test(request.headers['content-type'] ?? ''))
     return { refused: 415, why: 'the body must be sent as application/json' }
   try {
@@ -81,7 +81,9 @@ export async function readJsonBody(request: IncomingMessage): Promise<JsonBody> 
   }
 }
 
-/** Sends a text as it is read, compressed if the caller accepts that. Browsers show it as text, whatever it looks like. */
+/**
+ * Sends a text while it is being read, compressed if the caller accepts that. Browsers show it as text, whatever its content looks like.
+ */
 export async function streamText(
   request: IncomingMessage,
   response: ServerResponse,

@@ -6,7 +6,7 @@ import { AddressRanges, loopback, plainAddress } from '../../../base/http/addres
 import { ownNames } from '../../../wire/http/http-server.ts'
 
 export type FrontOptions = {
-  /** The https origin under which clients reach the hub through a proxy, as in https://hub.example. */
+  /** The https origin under which clients reach the hub through a proxy, for example https://hub.example. */
   publicOrigin?: string
   /** The addresses of the proxies whose forwarding headers are trusted. */
   proxies?: AddressRanges
@@ -15,7 +15,7 @@ export type FrontOptions = {
 
 /** How a request reached the hub. */
 type Arrival = {
-  /** The address of the other end of the connection, and that of the client, which a proxy may have reported. */
+  /** The address at the other end of the connection, and the client's address, which a proxy may have reported. */
   peer: string
   address: string
   /** The origin under which the client knows the hub. */
@@ -28,13 +28,13 @@ type Arrival = {
   isLocal: boolean
 }
 
-/** A request that is not admitted, and why. */
+/** A request that is refused, and why. */
 type Turned = { refused: string }
 
 /**
- * The side of the hub that clients see: on loopback, behind a proxy, or with TLS of its own. Everything that depends on how a request
- * arrived is decided here. Nothing that a stranger sends is trusted: the forwarding headers are read only from the addresses of the
- * proxies, and of those headers only the part that the proxies themselves have written.
+ * The side of the hub that faces clients: on loopback, behind a proxy, or with its own TLS. Every decision that depends on how a request
+ * arrived is made here. Nothing that a stranger sends is trusted: the forwarding headers are only read from the addresses of the proxies,
+ * and only the part that the proxies themselves wrote.
  */
 export class HubFront {
   #publicOrigin: string | undefined
@@ -49,12 +49,12 @@ export class HubFront {
     const { hostname, host } = URL.parse(publicOrigin ?? '') ?? {}
     this.#publicName = hostname
     this.#publicHost = host
-    // Without named proxies the proxy runs on this machine, because the hub then listens only here.
+    // If no proxy addresses are named, the proxy runs on this machine, because the hub then only listens here.
     this.#proxies = proxies ?? (publicOrigin === undefined ? new AddressRanges([]) : loopback)
     this.#tls = tls
   }
 
-  /** How a request arrived, or why it is not admitted. */
+  /** How a request arrived, or why it is refused. */
   of(request: IncomingMessage): Arrival | Turned {
     const known = this.#arrivals.get(request)
     if (known) return known
@@ -63,7 +63,7 @@ export class HubFront {
     return found
   }
 
-  /** How a request that was admitted arrived. */
+  /** How an admitted request arrived. */
   arrival(request: IncomingMessage): Arrival {
     const found = this.of(request)
     if ('refused' in found) throw new Error(found.refused)
@@ -114,8 +114,8 @@ export class HubFront {
   }
 
   /**
-   * Whether the page that sends a request, if any, has a name of this hub. Requests that change something need exactly the same origin,
-   * which `BrowserAccess` checks.
+   * Whether the page that sends a request, if any, has one of this hub's names. Requests that change something need exactly the same
+   * origin, which `BrowserAccess` checks.
    */
   #isKnownOrigin(origin: string | undefined, isEncrypted: boolean): boolean {
     if (origin === undefined || origin === '') return true
@@ -125,14 +125,14 @@ export class HubFront {
   }
 
   /**
-   * The client's address: the last one in the chain that is not a proxy of ours. The client itself sent everything before it, so that part
-   * proves nothing. `hops` is the number of our proxies on the way.
+   * The client's address: the last one in the chain that is not one of our proxies. The client itself may have sent everything before it,
+   * so that part proves nothing. `hops` is the number of our proxies on the way.
    */
   #clientOf({ headers }: IncomingMessage, peer: string): { address: string; hops: number } {
     const told = addressesIn(String(headers['x-forwarded-for'] ?? ''))
     const alsoTold = forwardedIn(headers.forwarded ?? '')
     const chain = told.length > 0 ? told : alsoTold
-    // A proxy writes one of the two headers. If they differ, the client itself may have sent the other one.
+    // A proxy writes only one of the two headers. If they differ, the client itself may have sent the other one.
     const isClear = told.length === 0 || alsoTold.length === 0 || told.at(-1) === alsoTold.at(-1)
     if (!isClear) return { address: peer, hops: 1 }
     let address = peer

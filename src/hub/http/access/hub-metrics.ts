@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http'
 import type { HubNumbers } from '../../model/tasks/hub-vitals.ts'
 
-/** The type of Prometheus' text format. */
+/** The content type of the Prometheus text format. */
 export const metricsType = 'text/plain; version=0.0.4; charset=utf-8'
 
 type Sample = readonly [labels: Readonly<Record<string, string>>, value: number]
 type Kind = 'counter' | 'gauge'
 
-/** The groups of paths under which requests are counted; with the whole paths there would be a label for every id. */
+/** The groups of paths by which requests are counted; whole paths would create a label for every id. */
 const routeClasses = [
   [/^\/(?:healthz|readyz|metrics)$/, 'operator'],
   [/^\/mcp$/, 'mcp'],
@@ -44,7 +44,7 @@ export class HubMetrics {
     })
   }
 
-  /** All numbers as Prometheus reads them. */
+  /** All numbers in the text format of Prometheus. */
   text(numbers: HubNumbers): string {
     const requests = [...this.#requests].map(([key, count]): Sample => {
       const [route = '', status = ''] = key.split(' ')
@@ -82,7 +82,7 @@ export class HubMetrics {
         [[{}, numbers.fullMachines]],
       ),
       metric('gauge', 'waiting_agents', 'Agents that wait for a task at this hub.', [[{}, numbers.waitingAgents]]),
-      metric('counter', 'claims_total', 'Tasks that this hub handed to an agent.', [[{}, numbers.claims]]),
+      metric('counter', 'claims_total', 'Tasks that this hub gave to an agent.', [[{}, numbers.claims]]),
       metric(
         'counter',
         'returns_total',
@@ -109,7 +109,7 @@ function wakeText({ wake: { bounds, counts, sum, count } }: HubNumbers): string 
   const name = 'termaite_hub_wake_seconds'
   const buckets = bounds.map((bound, place) => `${name}_bucket{le="${bound}"} ${counts[place] ?? 0}\n`)
   return [
-    head('histogram', name, 'Time from the moment at which a task could be handed out to the moment at which it was.'),
+    head('histogram', name, 'Time from the moment at which a task could be given out to the moment at which it was.'),
     ...buckets,
     `${name}_bucket{le="+Inf"} ${count}\n${name}_sum ${sum}\n${name}_count ${count}\n`,
   ].join('')

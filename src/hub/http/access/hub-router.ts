@@ -17,14 +17,14 @@ import { subjectOf } from '../../engine/audit-trail.ts'
 import { checkRole } from '../../engine/access/hub-roles.ts'
 import { HubError, taskIdOf } from '../../engine/rules/task-rules.ts'
 
-/** A request that was admitted, with its body read as JSON, or in pieces if the route takes them. */
+/** An admitted request, with its body parsed as JSON, or in pieces if the route reads it that way. */
 type HubRequest = {
   method: string
   path: string
   query: URLSearchParams
   body?: unknown
   pieces?: AsyncIterable<Uint8Array>
-  /** The client's own name for the request (`Idempotency-Key`), by which the hub recognizes it when it is sent again. */
+  /** The client's own name for the request (`Idempotency-Key`), by which the hub recognizes a repetition. */
   key?: string
   /** The key or the cookies with which the client authenticates. */
   secret?: string
@@ -36,30 +36,30 @@ type HubRequest = {
   trail?: AuditTrail
 }
 
-/** A request with the named parts of its path. */
+/** A request, with the values of the named parts of its path. */
 type RoutedRequest = HubRequest & { params: Readonly<Record<string, string>> }
 
-/** An operation of the hub, and how this hub answers it. */
+/** An operation of the hub, and the function that answers it. */
 export type HubRoute = {
   name: OperationName
   method: 'GET' | 'POST'
-  /** A part that begins with a colon, such as `:id`, matches any one part. */
+  /** The path's pattern. A part that begins with a colon, such as `:id`, matches any one part. */
   path: string
   operation: Operation
   answer(request: RoutedRequest): Promise<unknown>
 }
 
-/** The value of a handler: the answer, a page of it if it is a list, or the text that is sent as it is read. */
+/** The result of a handler: the answer, a page of a list, or a text that is sent while it is read. */
 type HandlerAnswer<N extends OperationName> = (typeof operations)[N]['output'] extends typeof plainText
   ? StreamedText
   : AnswerOf<N> | (AnswerOf<N> extends readonly (infer Row)[] ? PagedList<Row> : never)
 
-/** How operations are done: with the fields of the request, and the request with the named parts of its path. */
+/** A function for each operation. It gets the fields of the request, and the request itself with the named parts of its path. */
 export type Handlers<N extends OperationName> = {
   [K in N]: (fields: FieldsOf<K>, request: HubRequest & ParamsOf<K>) => Promise<HandlerAnswer<K>>
 }
 
-/** The routes of a hub: one for each handler. A request with a key is done once; its answer is kept in `requests`. */
+/** The routes of a hub, one for each handler. A request with a key runs once; its answer is stored in `requests`. */
 export function routesOf<N extends OperationName>(
   handlers: Handlers<N>,
   requests: Pick<KeptRequests, 'once'>,
@@ -82,7 +82,7 @@ export function routesOf<N extends OperationName>(
   })
 }
 
-/** Reads the fields of an operation: those of the query of a GET, or those of the body of a POST. */
+/** Reads the fields of an operation from the query of a GET, or from the body of a POST. */
 function fieldReader(method: HubRoute['method'], { input }: Operation): (request: HubRequest) => object {
   if (!input) return () => ({})
   const body = parser(input)
@@ -101,7 +101,7 @@ function fieldReader(method: HubRoute['method'], { input }: Operation): (request
   }
 }
 
-/** A text that is sent as it is read, for answers that are too long for memory. */
+/** A text that is sent while it is being read, for answers that are too long for memory. */
 export class StreamedText {
   readonly chunks: AsyncIterable<Uint8Array>
   readonly bytes: number
@@ -112,7 +112,7 @@ export class StreamedText {
   }
 }
 
-/** A page of a list: it is sent as an array, and the place of the next page, if there is one, in the header `x-next`. */
+/** A page of a list. It is sent as an array; if there is a next page, the header `x-next` names its place. */
 export class PagedList<Row = unknown> {
   readonly rows: readonly Row[]
   readonly next: string | undefined
@@ -123,7 +123,7 @@ export class PagedList<Row = unknown> {
   }
 }
 
-/** The answer that a request got the first time it was sent: nothing was done now. */
+/** The stored answer of a repeated request, which did nothing this time. */
 class RepeatedAnswer {
   readonly body: unknown
 
@@ -132,7 +132,7 @@ class RepeatedAnswer {
   }
 }
 
-/** An answer whose body is sent as JSON, unless it is a StreamedText. */
+/** An answer; its body is sent as JSON unless it is a StreamedText. */
 export type HubAnswer = { status: number; body: unknown; headers?: Record<string, string>; isRepeated?: true }
 
 const statuses: Record<HubError['kind'], number> = {
@@ -172,7 +172,7 @@ async function answerRoute({ route, params }: Found, request: HubRequest): Promi
   }
 }
 
-/** Wraps a route so that a request with a key is done once; its answer is kept. */
+/** Wraps a route so that a request with a key runs only once and its answer is stored. */
 function doneOnce(route: HubRoute, requests: Pick<KeptRequests, 'once'>): HubRoute {
   if (!isDoneOnce(route.name, route.operation)) return route
   const remembers = isRemembered(route.name, route.operation)
@@ -198,7 +198,7 @@ async function noteAct(
   const isRefused = status === 403
   if (!isRefused && (route.method === 'GET' || route.operation.audit === 'none')) return
   const isWait = route.operation.audit === 'claim'
-  // A wait that got nothing is not an act.
+  // A wait that returned nothing is not an act.
   if (isWait && status === 200 && (body as { type?: string }).type !== 'task') return
   const [first] = Object.values(params)
   const named = first !== undefined && route.path.startsWith('/api/tasks/') ? taskIdOf(first) : first
@@ -238,7 +238,7 @@ function matchingRoutes(routes: readonly HubRoute[], path: string): Found[] {
   })
 }
 
-/** The split paths of a hub's routes: splitting a hundred paths for each request took a sixth of the hub's time. */
+/** The routes' paths, already split: splitting a hundred paths for each request took a sixth of the hub's time. */
 const splitRoutes = new WeakMap<readonly HubRoute[], { route: HubRoute; wanted: string[] }[]>()
 
 function partsOf(routes: readonly HubRoute[]) {
@@ -255,7 +255,7 @@ export function refusal(status: number, error: string): HubAnswer {
 
 class WrongInput extends Error {}
 
-/** The fields of a body; throws an error that becomes a 400 if the body has another shape. */
+/** Parses the fields of a body; if they do not fit, throws an error that becomes a 400. */
 export function readBody<T>(shape: Parser<T>, body: unknown): T {
   try {
     return shape.parse(body ?? {})

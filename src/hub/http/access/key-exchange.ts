@@ -49,7 +49,7 @@ export async function signInBrowser(
 const codeIsOver =
   'This code is not known: it was used already, it has expired, or it was typed wrongly. Make a new one on the machine of the hub with: termaite hub invite <name>'
 
-/** Admits the machine of an agent: exchanges the code of an invitation for a key whose secret the machine has made and keeps to itself. */
+/** Admits an agent's machine: exchanges the code of an invitation for a key. The machine made the key's secret and keeps it to itself. */
 export async function joinMachine(
   request: IncomingMessage,
   response: ServerResponse,
@@ -74,7 +74,7 @@ export async function joinMachine(
   send(response, { status: 200, body: defined({ ...key, version, protocol: hubProtocol, now: clock.now() }) })
 }
 
-/** The fields that were posted to a path; undefined if the request has been refused. */
+/** The fields of a POST to a path; undefined if the request was refused and answered. */
 async function postedTo(
   path: string,
   request: IncomingMessage,

@@ -15,18 +15,18 @@ type OpenRequestParts = {
   keys: HubKeys
   signIns: SignIns
   clock: Clock
-  /** Finds the caller of a request; a request without one has been answered. */
+  /** Finds the caller of a request; undefined if the request has no caller and was already answered. */
   allowed(request: IncomingMessage, response: ServerResponse): Promise<HubCaller | undefined>
 }
 
 /** How often the hub checks whether the keys of open requests are still valid. */
 const lookMs = 10_000
 
-/** The requests that are not answered yet, such as waits and streams: each is cut when its key or sign-in is revoked or expires. */
+/** The requests that are not answered yet, such as waits and streams. Each is cut when its key or sign-in is revoked or expires. */
 export class OpenRequests {
   #parts: OpenRequestParts
   #open = new Map<HubCaller, OpenRequest>()
-  /** For each request whose caller is being looked up, the keys and sign-ins that were revoked in the meantime. */
+  /** The keys and sign-ins that were revoked during each lookup of a caller that is still running. */
   #admitting = new Set<Set<string>>()
 
   constructor(parts: OpenRequestParts) {
@@ -34,8 +34,8 @@ export class OpenRequests {
   }
 
   /**
-   * The caller of a request, which is open from now on; undefined if the request has been answered, or its client is gone. If the key of a
-   * caller is revoked during the lookup, the lookup is repeated, because nothing would cut the request later.
+   * The caller of a request, which counts as open from now on; undefined if the request was answered or its client is gone. If a key is
+   * revoked during the lookup, the lookup is repeated, because nothing would cut the request later.
    */
   async admit(request: IncomingMessage, response: ServerResponse): Promise<HubCaller | undefined> {
     const ended = new Set<string>()

@@ -21,13 +21,13 @@ type OperatorParts = {
 }
 
 /**
- * The three addresses for the programs of an operator. The two about health only say whether the hub is alive and whether it can work, so
- * they answer everybody: probes have no key, and use an address of the hub's own network. The metrics need a key, except from this machine
+ * The three addresses for an operator's programs. The two health addresses only say whether the hub is alive and whether it can work, and
+ * answer everybody: probes have no key, and use an address of the hub's own network. The metrics need a key, except from this machine
  * itself and from addresses that the settings name.
  */
 export class OperatorAccess {
   #parts: OperatorParts
-  /** The last check of the ledger, which all probes share: everybody may probe, and nobody may keep the ledger busy with it. */
+  /** The last check of the ledger, which all probes share: anybody may probe, and must not be able to keep the ledger busy. */
   #checked: { at: number; result: Promise<void> } | undefined
 
   constructor(parts: OperatorParts) {
@@ -48,7 +48,7 @@ export class OperatorAccess {
     return pathOf(request) === serverPaths.metrics.path
   }
 
-  /** Whether a request for the metrics needs no key. */
+  /** Whether this request may read the metrics without a key. */
   isOpenTo(request: IncomingMessage): boolean {
     const { front, metricsFrom } = this.#parts
     if (metricsFrom?.has(plainAddress(request.socket.remoteAddress ?? ''))) return true
@@ -75,7 +75,7 @@ export class OperatorAccess {
       await this.#check()
       sendPlain(response, 200, 'The hub is ready.\n')
     } catch (error) {
-      // Everybody may send a probe, and the reason may name files of this machine.
+      // Anybody may send a probe, and the reason may name files of this machine.
       const words = error instanceof LedgerAway ? error.message : 'The hub cannot write its records. Its log says why.'
       sendPlain(response, 503, `${words}\n`, { 'retry-after': String(awaySeconds) })
     }

@@ -2,15 +2,15 @@ import { linkPath, relayPath } from '../../../wire/link/link-greeting.ts'
 import { mcpPath } from '../../../wire/http/http-server.ts'
 import { terminalsPath } from '../../../page/terminal-frames.ts'
 
-/** An address that the server of the hub answers itself, without an entry among the routes. */
+/** An address that the server of the hub answers without a route. */
 export type ServerPath = {
   method: 'GET' | 'POST'
   path: string
   about: string
   query?: Readonly<Record<string, string>>
-  /** The type of the answer; `socket`: the connection becomes a WebSocket. */
+  /** The type of the answer; with `socket` the connection becomes a WebSocket. */
   answer: 'json' | 'events' | 'text' | 'socket'
-  /** Whether the address is answered without a key. */
+  /** Set if the address needs no key. */
   open?: true
 }
 
@@ -37,15 +37,15 @@ export const serverPaths = {
     about: 'Streams every change of agents, tasks and pipelines (server-sent events).',
     query: {
       after: 'The id of the last event that the follower has; the header last-event-id counts before it.',
-      brief: 'Sends tasks in short.',
-      turns: 'Sends the running turns, the machines and the standing of agents too.',
+      brief: 'Sends only a short form of each task.',
+      turns: 'Also sends the running turns, the machines and the standing of agents.',
     },
     answer: 'events',
   },
   live: {
     method: 'GET',
     path: '/api/sessions/:id/live',
-    about: 'Streams one conversation: each entry as it is kept, and the words of the running turn.',
+    about: 'Streams one conversation: each entry as it is kept, and the text of the running turn.',
     query: { after: 'The position of the last entry that the follower has.' },
     answer: 'events',
   },

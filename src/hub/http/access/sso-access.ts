@@ -14,28 +14,28 @@ const personRoles = ['observer', 'member', 'admin'] as const
 
 type PersonRole = (typeof personRoles)[number]
 
-/** How a proxy that signs people in names them to the hub. */
+/** How a proxy that signs people in tells the hub who they are. */
 export type SsoRules = {
-  /** The header with the person's name, as in x-forwarded-user or x-forwarded-email. */
+  /** The header with the person's name, for example x-forwarded-user or x-forwarded-email. */
   header: string
   /** The addresses from which the headers are trusted. */
   from: AddressRanges
   /** The secret that the proxy also sends, which other programs on the proxy's machine do not know. */
   secret?: string
-  /** The role of a person who gets none in another way; a person without any role is refused. */
+  /** The role of a person who has no role from a group; a person without any role is refused. */
   role?: PersonRole
-  /** The header with the person's groups, separated by commas, and the role of each group; the highest one counts. */
+  /** The header with the person's groups, separated by commas, and the role of each group; the highest role counts. */
   roleHeader?: string
   roles?: Readonly<Record<string, PersonRole>>
 }
 
-/** The header in which the proxy proves that it is not another program of its machine. */
+/** The header in which the proxy proves that it is not another program on its machine. */
 export const proxyHeader = 'x-termaite-proxy'
 
 /** A stream or socket of a person is cut after this time. The page reconnects at once if the proxy still lets the person in. */
 const longestMs = 3_600_000
 
-/** Names of accounts and e-mail addresses, as sign-in services have them. */
+/** The names that sign-in services give: account names and e-mail addresses. */
 const nameForm = /^[A-Za-z0-9][\w.@+-]{0,127}$/
 
 /**
@@ -55,7 +55,7 @@ export class SsoAccess {
     this.#clock = clock
   }
 
-  /** The person of a request; undefined if no proxy of ours names one. Throws a HubError for a person who cannot be admitted. */
+  /** The person of a request; undefined if none of our proxies names one. Throws a HubError for a person who cannot be admitted. */
   callerOf(request: IncomingMessage): HubCaller | undefined {
     const { header, from, secret } = this.#rules
     const name = request.headers[header.toLowerCase()]
@@ -69,7 +69,7 @@ export class SsoAccess {
       )
     const role = this.#roleOf(request)
     if (role === undefined)
-      throw new HubError('forbidden', `${name} has no role at this hub: hub.sso in its settings gives none.`)
+      throw new HubError('forbidden', `${name} has no role at this hub: hub.sso in its settings does not give one.`)
     return { id: `sso:${name}`, name, role, sso: true, ends: this.#clock.now() + longestMs }
   }
 

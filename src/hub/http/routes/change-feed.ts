@@ -1,13 +1,13 @@
 import type { HubChange } from '../../model/hub-ledger.ts'
 import { LedgerAway } from '../../model/ledger-away.ts'
 
-/** The place of a follower: the number of the last change that it has, and the series that this number belongs to, if known. */
+/** A follower's place: the number of the last change that it has, and the series of this number, if known. */
 type ChangePlace = { seq: number; epoch?: string }
 
-/** Changes that follow each other, oldest first. */
+/** Consecutive changes, oldest first. */
 type ChangeBatch = { changes: readonly HubChange[]; epoch?: string }
 
-/** The source of the changes; `look` returns the last number and its series, if the ledger has series. */
+/** The source of the changes; `look` returns the last number and, if the ledger has series, its series. */
 type ChangeSource = {
   since(seq: number, most: number, epoch?: string): Promise<HubChange[] | undefined> | readonly HubChange[] | undefined
   look?<T>(work: (look: { seq: number; epoch: string }) => Promise<T>): Promise<T>
@@ -23,15 +23,15 @@ type Tail = { epoch: string | undefined; from: number; to: number; changes: HubC
 
 /**
  * Every change of the hub, in the order of the ledger, for any number of followers. New changes are read once for all of them; a follower
- * that is further behind reads the ledger by itself until it has nearly caught up.
+ * that is further behind reads the ledger separately until it has nearly caught up.
  */
 export class ChangeFeed {
   #source: ChangeSource
   #followers = new Set<() => void>()
   #tail: Tail | undefined
-  /** How often the ledger was reported to have more changes. */
+  /** How often the feed was notified that the ledger has more changes. */
   #told = 0
-  /** The value of that count up to which everything is in the tail. */
+  /** The value of `#told` up to which everything is in the tail. */
   #read = 0
   #reading: Promise<void> | undefined
 
@@ -39,16 +39,16 @@ export class ChangeFeed {
     this.#source = source
   }
 
-  /** Informs every follower that the ledger has more. */
+  /** Wakes every follower, because the ledger has more changes. */
   notify(): void {
     this.#told += 1
     for (const wake of this.#followers) wake()
   }
 
   /**
-   * Yields the changes after a place, oldest first and as many at once as there are, until the signal aborts. A single undefined means that
-   * the follower has to read everything again: the ledger does not have all changes after its place, or the follower is more than
-   * `mostBehind` of them behind, so that reading everything is less than reading each change.
+   * Yields the changes after a place, oldest first and in the largest possible batches, until the signal aborts. A single undefined means
+   * that the follower has to read the whole state again: the ledger no longer has all changes after its place, or the follower is more
+   * than `mostBehind` changes behind, so that the whole state is shorter.
    */
   async *after(
     place: ChangePlace,
@@ -67,7 +67,7 @@ export class ChangeFeed {
         const tail = this.#tail
         if (!tail || tail.epoch !== epoch || last > tail.to || tail.to - last > mostBehind) break
         if (last === tail.to) {
-          // Nothing may happen between this check of the count and the wait.
+          // There must be no await between this check of the count and the wait.
           await (this.#read < this.#told ? this.#readOn(place) : rung.promise)
           continue
         }
@@ -83,12 +83,12 @@ export class ChangeFeed {
     }
   }
 
-  /** Reads everything that is in the ledger now: a follower may know of changes that nothing has announced to us yet. */
+  /** Reads everything that is in the ledger now: a follower may know of changes that were not announced to this hub yet. */
   async #catchUp(place: ChangePlace): Promise<void> {
     for (let isAnew = false; ; isAnew = true) {
       const mine = ++this.#told
       while (this.#read < mine) await this.#readOn(place)
-      // The ledger may have dropped changes while nobody followed: the tail is started again, once.
+      // The ledger may have dropped changes while nobody followed: the tail is then started again, but only once.
       if (this.#tail || isAnew) return
     }
   }
@@ -99,12 +99,12 @@ export class ChangeFeed {
     return changes.slice(changes.findLastIndex(({ seq }) => seq <= last) + 1)
   }
 
-  /** Continues reading at the end of the tail, once for all callers that ask in the meantime. */
+  /** Continues reading at the end of the tail, with one read for all callers that ask in the meantime. */
   #readOn(place: ChangePlace): Promise<void> {
     return (this.#reading ??= this.#readWhenThere(place).finally(() => (this.#reading = undefined)))
   }
 
-  /** While the ledger is unavailable the streams of followers stay open: reading continues when there is news of the ledger again. */
+  /** While the ledger is unavailable, the followers' streams stay open: reading continues with the next announcement. */
   async #readWhenThere(place: ChangePlace): Promise<void> {
     for (;;) {
       const news = Promise.withResolvers<void>()
@@ -145,7 +145,7 @@ export class ChangeFeed {
   }
 }
 
-/** Leaves out changes of an agent that a later change of the same agent replaces. */
+/** Leaves out an agent's changes that are replaced by a later change of the same agent. */
 export function newestOfEach(changes: readonly HubChange[]): HubChange[] {
   const last = new Map(
     changes.flatMap((change) => (change.type === 'agent' ? [[change.agent.id, change.seq] as const] : [])),
@@ -153,19 +153,19 @@ export function newestOfEach(changes: readonly HubChange[]): HubChange[] {
   return changes.filter((change) => change.type !== 'agent' || last.get(change.agent.id) === change.seq)
 }
 
-/** A place as text, which followers send back as they got it. */
+/** A place as text. Followers send it back unchanged. */
 export function placeText({ seq, epoch }: ChangePlace): string {
   return epoch === undefined ? String(seq) : `${epoch}.${seq}`
 }
 
-/** The place that a text names; undefined if it does not name one. An older follower sends only a number. */
+/** The place that a text names; undefined if the text is not a place. An older follower sends only a number. */
 export function placeIn(text: string): ChangePlace | undefined {
   const [, epoch, number] = /^(?:([\w-]{1,100})\.)?(\d{1,15})$/.exec(text) ?? []
   if (number === undefined) return undefined
   return epoch === undefined ? { seq: Number(number) } : { seq: Number(number), epoch }
 }
 
-/** A change in the format of an event stream; a reader that comes back names the last id that it saw. */
+/** A change in the format of an event stream; a reader that reconnects sends the last id that it saw. */
 export function eventStreamText(change: HubChange | undefined, epoch?: string): string {
   if (!change) return 'event: lost\ndata: {}\n\n'
   const id = placeText(epoch === undefined ? change : { seq: change.seq, epoch })

@@ -36,7 +36,7 @@ export function machineRoutes(
     'GET /api/machines': async () => [...(machines?.standings() ?? [])],
     'POST /api/machines/:id/forget': async (_, { id }) => {
       if (!(await machines?.forget(id)))
-        throw new HubError('conflict', `No machine ${id} is offline at this hub. One that is linked keeps its name.`)
+        throw new HubError('conflict', `No machine ${id} is offline at this hub. A linked machine keeps its name.`)
       await forgotten(id)
       return {}
     },
@@ -54,7 +54,7 @@ export function machineRoutes(
     'GET /api/projects': async () => conversations?.projects() ?? [],
     'GET /api/sessions/:id/entries': async (wish, { id, caller }) => {
       if (caller.session !== undefined && caller.session !== id)
-        throw new HubError('forbidden', 'This link shows another session.')
+        throw new HubError('forbidden', 'This link is for another session.')
       const page = await conversations?.page(id, wish)
       if (!page) throw new HubError('missing', `There is no session ${id}.`)
       // A guest sees the conversation, but not the project's folder on this machine.
@@ -100,7 +100,7 @@ function checkZone(zone: string | undefined): void {
   }
 }
 
-/** Throws if a turn could not take what a person sent to it. */
+/** Throws if a turn did not accept a person's input. */
 function checkTaken(turn: string, taken: boolean | undefined): object {
   if (!taken)
     throw new HubError('conflict', `Turn ${turn} is over, or somebody else has answered it already. Nothing was sent.`)

@@ -8,7 +8,7 @@ import { taskIdOf } from '../../engine/rules/task-rules.ts'
 import { placeText } from './change-feed.ts'
 import { cursorText, pageIn, taskQueryIn } from './task-lists.ts'
 
-/** Everything at one moment: complete for programs, and in brief for the dashboard. */
+/** The state of the hub at one moment: complete for programs, and in brief for the dashboard. */
 export function stateRoutes(hub: Hub): Handlers<keyof typeof stateOperations> {
   return {
     'GET /api/state': async (fields, { query }) => {
@@ -31,5 +31,5 @@ export function stateRoutes(hub: Hub): Handlers<keyof typeof stateOperations> {
   }
 }
 
-/** A state with `place`, from which a follower of the changes continues. */
+/** Adds `place` to a state, from which a follower of the changes continues. */
 const withPlace = <S extends HubState>(state: S) => ({ ...state, place: placeText(state) })

@@ -6,10 +6,10 @@ import type { Handlers } from '../access/hub-router.ts'
 import { HubError, taskIdOf } from '../../engine/rules/task-rules.ts'
 import { StreamedText } from '../access/hub-router.ts'
 
-/** One request removes tasks for about this long; the client repeats it for the rest, so that it can stop in between. */
+/** One request removes tasks for about this long; the client repeats it until all are removed, and can stop in between. */
 const partMs = 2_000
 
-/** The files of tasks: a person sends them before the task, and its agent reads them. And the removal of finished tasks, part by part. */
+/** The files of tasks, which a person sends before the task and its agent reads; and the removal of finished tasks, part by part. */
 export function storageRoutes(hub: Hub, clock: Clock): Handlers<keyof typeof storageOperations> {
   return {
     'POST /api/attachments': async (_, { pieces = none() }) => hub.attachments.receive(pieces),

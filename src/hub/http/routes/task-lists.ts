@@ -7,14 +7,14 @@ import { mostRows } from '../../model/operations/input-shapes.ts'
 import { taskStates } from '../../model/tasks/task.ts'
 import { HubError } from '../../engine/rules/task-rules.ts'
 
-/** The tasks that a request wants. */
+/** The tasks that a request asks for. */
 export function taskQueryIn(fields: FieldsOf<'GET /api/tasks'>): TaskQuery & { most: number } {
   const { state, id: like, workspace, agent, pipeline } = fields
   const { after, limit: most } = pageIn(fields)
   return defined({ states: state?.split(',').map(stateIn), workspace, agent, pipeline, like, after, most })
 }
 
-/** The page of a list that a request wants: at most `limit` tasks that come after the one that `after` names. */
+/** The page of a list that a request asks for: at most `limit` tasks that follow the task `after`. */
 export function pageIn({ after, limit = mostRows }: FieldsOf<'GET /api/page/tasks'>): {
   after?: TaskPlace
   limit: number
@@ -22,7 +22,7 @@ export function pageIn({ after, limit = mostRows }: FieldsOf<'GET /api/page/task
   return defined({ after: placeIn(after ?? ''), limit: Math.min(mostRows, Math.max(1, limit)) })
 }
 
-/** The place of a task in a list, as text that a client sends back to get what comes after it. */
+/** The place of a task in a list, as text that a client sends back to get the tasks that follow. */
 export const cursorText = ({ created, id }: TaskPlace) => `${created}.${id}`
 
 function placeIn(text: string): TaskPlace | undefined {

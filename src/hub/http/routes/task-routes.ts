@@ -96,20 +96,20 @@ export function taskRoutes(hub: Hub, until: (seconds?: number) => number): Handl
       const { number, bundle } = tryOf(task, Number(wanted))
       if (!bundle) throw new HubError('missing', `Try ${number} of task ${task.id} has no bundle.`)
       if (from > bundle.bytes)
-        throw new HubError('wrong', `The bundle has ${bundle.bytes} bytes, and none from ${from} on.`)
+        throw new HubError('wrong', `The bundle has ${bundle.bytes} bytes, and no byte at ${from}.`)
       return new StreamedText(bundles.read(bundle, from), bundle.bytes - from)
     },
   }
 }
 
 /**
- * Refuses texts of an agent that neither has the task, nor has just answered it, nor has lost it before it could answer. An admin speaks
- * for the agent of the task.
+ * Refuses texts from an agent, unless the agent has the task, has just answered it, or lost it before it could answer. An admin acts for
+ * the agent of the task.
  */
 async function checkSender(hub: Hub, ticket: string, { name, role }: HubCaller): Promise<void> {
   const task = await hub.task(taskIdOf(ticket))
   const agent = role === 'admin' ? (task.agent ?? name) : name
-  // An agent that has answered itself may still send the output of its checks.
+  // An agent that answered the task itself may still send the output of its checks.
   const answered = task.state === 'IN_REVIEW' && task.agent === agent
   if (answered || unansweredTry(task, agent)) return
   checkTicket(ticket, task)

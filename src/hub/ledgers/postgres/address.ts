@@ -6,7 +6,7 @@ import { messageOf } from '../../../base/error-message.ts'
 import { defined } from '../../../base/defined.ts'
 import { StoreError } from '../../../core/talk/store.ts'
 
-/** The address of a ledger in PostgreSQL, read and checked. The password appears in no text that anybody sees. */
+/** The parsed and checked address of a ledger in PostgreSQL. The password appears in no text that is shown to anybody. */
 export type PostgresAddress = {
   host: string
   port: number
@@ -14,12 +14,12 @@ export type PostgresAddress = {
   database: string
   /** The schema with the ledger's tables. */
   schema: string
-  /** The address as it may be shown. */
+  /** The address in the form that may be shown, without the password. */
   shown: string
   /** Whether a connection is encrypted, and how the server's certificate is checked. */
   tls: false | ConnectionOptions
   sslmode: SslMode
-  /** How long a connection may take to be made. */
+  /** The longest time for opening a connection. */
   connectMs: number
   /** Called when the server asks for a password; undefined if no password is known. */
   password(): string | undefined
@@ -50,9 +50,9 @@ export class AddressError extends StoreError {
 
 type AddressPlace = {
   env: Env
-  /** A file that contains only the password; the address may name another one. */
+  /** A file that contains only the password; the address may name a file instead. */
   passwordFile?: string
-  /** Whether the address may contain the password, because nobody else can read its source. */
+  /** Whether the address may contain the password, because its source is readable for its owner only. */
   mayHavePassword?: boolean
 }
 
@@ -109,7 +109,7 @@ export function postgresAddress(text: string, { env, passwordFile, mayHavePasswo
 const passwordPlaces =
   'A password there can be read by others. Take it out, and give it as TERMAITE_LEDGER_PASSWORD or in a file that only you can read, named by hub.ledgerPasswordFile or ?passfile=.'
 
-/** Node does not parse an address without a host, as in postgres://user@/database, as a URL. */
+/** Node's URL parser rejects an address without a host, such as postgres://user@/database. */
 function urlOf(text: string): URL {
   const url = URL.parse(text.replace(/^(\w+:\/\/[^/@?]*@)(?=[/?]|$)/, '$1localhost'))
   if (url && /^postgres(ql)?:$/.test(url.protocol)) return url
@@ -139,7 +139,7 @@ function sslModeOf(text: string): SslMode {
   throw new AddressError(`The address of the ledger has sslmode=${text}, allowed: ${sslModes.join(', ')}.`)
 }
 
-/** The modes mean the same as for PostgreSQL's own programs; `require` checks the certificate if a root is named. */
+/** The modes mean the same as in PostgreSQL's own programs; `require` checks the certificate if a root is named. */
 function tlsOf(mode: SslMode, asked: URLSearchParams, host: string): false | ConnectionOptions {
   const file = (name: string) => {
     const path = asked.get(name)
@@ -166,7 +166,10 @@ function certificateIn(name: string, path: string): string {
   }
 }
 
-/** The password in a file that nobody else can read. The file is read for each connection, so that a changed password is picked up. */
+/**
+ * Reads the password from a file that nobody else can read. The file is read for each connection, so that a changed password is picked
+ * up.
+ */
 function passwordIn(path: string): string {
   try {
     const { mode } = statSync(path)

@@ -17,9 +17,9 @@ import { PostgresReads } from './reads.ts'
 import { migrate } from './schema.ts'
 import { ledgerStatements, states } from './statements.ts'
 
-/** Reading or writing everything may take hours. */
+/** Reading or writing a whole ledger may take hours. */
 const answerMs = 6 * 3_600_000
-/** How many names of long texts are read together. */
+/** How many names of long texts are read at once. */
 const page = 500
 
 /** Opens a ledger in PostgreSQL to be read or written as a whole. */
@@ -96,7 +96,7 @@ class PostgresArchive implements LedgerArchive {
   async #take(rows: AsyncIterable<ArchiveRow>, replace: boolean): Promise<TakenOver> {
     const s = this.#s
     await this.#begin('')
-    // Running hubs wait for this lock until everything is written. Then they read everything again, because the epoch has changed.
+    // Running hubs wait for this lock until everything is written. Then they reload everything, because the epoch has changed.
     await this.#session.run(`LOCK TABLE ${s}.ledger IN ACCESS EXCLUSIVE MODE`)
     const names = ['changes', 'texts', 'text_pieces', ...storedTables.map(({ name }) => name)]
     if (replace) await this.#session.run(`TRUNCATE ${names.map((name) => `${s}.${name}`).join(', ')}`)
@@ -138,7 +138,7 @@ function resumedTask(row: TaskRow, now: number): TaskRow {
   return { ...row, touched, due: Math.max(row.due ?? 0, now + resumeMs(state)) }
 }
 
-/** A restored agent, which no longer waits: its connection was to another hub. */
+/** A restored agent does not wait any more: its connection was to another hub. */
 function resumedAgent({ wait: _, ...row }: AgentRow, now: number): AgentRow {
   return { ...row, heard: Math.min(row.heard, now) }
 }

@@ -5,18 +5,18 @@ import { sha256 } from '../../../base/hash.ts'
 import { serialQueue } from '../../../base/serial-queue.ts'
 import { StoreError } from '../../../core/talk/store.ts'
 
-/** The size of a piece: a body of any length is written and read with only a few pieces in memory. */
+/** The size of a piece. A body of any length is written and read with only a few pieces in memory. */
 const pieceBytes = 256 * 1024
 /** A body that no task refers to is kept for this time, because the task that will refer to it may not be stored yet. */
 const unnamedHours = 24
 
 /**
- * Long texts in PostgreSQL, each in pieces. A body is found by the hash of its content; its pieces have a name of their own,
- * because the hash is known only when the last piece is written.
+ * Long texts in PostgreSQL, each in pieces. A body is found by the hash of its content; its pieces have a separate name, because the hash
+ * is only known after the last piece.
  */
 export class PostgresBlobs implements Blobs {
   #schema: string
-  /** Runs a statement; every statement here may be repeated. */
+  /** Runs a statement; every statement of this class may be repeated. */
   readonly run: <T>(work: (session: Session) => Promise<T>) => Promise<T>
 
   constructor(schema: string, run: PostgresBlobs['run']) {
@@ -124,7 +124,7 @@ class PostgresBlobWriter implements BlobWriter {
       this.#bytes += chunk.length
       for (let at = 0; at < chunk.length;) {
         const part = chunk.subarray(at, at + pieceBytes - this.#heldBytes)
-        // The chunk is copied, because the caller may reuse its memory.
+        // Copies the chunk, because the caller may reuse its memory.
         this.#held.push(Buffer.from(part))
         this.#heldBytes += part.length
         at += part.length
@@ -138,8 +138,8 @@ class PostgresBlobWriter implements BlobWriter {
       await this.#flush()
       const sha = this.#hash.digest('hex')
       const s = this.#schema
-      // A body with this hash that exists already is the same one; its time is renewed, so that it is not removed before a task refers to
-      // it.
+      // If a body with this hash exists already, it is the same body. Its time is renewed, so that it is not removed before a task refers
+      // to it.
       const { rows } = await this.#run((session) =>
         session.run(
           `INSERT INTO ${s}.texts AS t (sha, body, bytes) VALUES ($1, $2, $3)
@@ -175,7 +175,7 @@ class PostgresBlobWriter implements BlobWriter {
     await this.#run((session) => session.run(`DELETE FROM ${this.#schema}.text_pieces WHERE body = $1`, [this.#body]))
   }
 
-  /** Runs one step after another; after a failure no further step runs, so that a body with a gap is never completed. */
+  /** Runs the steps one after another; after a failure no further step runs, so that a body with a gap is never completed. */
   #step<T>(work: () => Promise<T>): Promise<T> {
     return this.#serial(async () => {
       if (this.#failure) throw this.#failure.error

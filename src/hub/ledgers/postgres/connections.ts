@@ -10,12 +10,12 @@ import { ConnectionLost, isAway, ledgerFailure, mayRepeat, sqlState } from './fa
 /** A statement that each connection prepares once, under its name. */
 export type Statement = { name: string; text: string }
 
-/** A hub that hangs in the middle of a round keeps its rows locked for this long at most. */
+/** If a hub hangs in the middle of a round, its rows stay locked for this long at most. */
 const idleInRoundMs = 5_000
 /** How long a round waits for a row that another round has locked; it is longer than PostgreSQL takes to notice a deadlock. */
 const lockMs = 3_000
 const statementMs = 10_000
-/** If an answer takes this much longer than the database's own limit, it never comes: the connection is dead. */
+/** An answer that is overdue by this much more than the database's own limit will never come: the connection is dead. */
 const answerMs = statementMs + 5_000
 /** How often the session looks for overdue answers. */
 const watchMs = 1_000
@@ -36,19 +36,19 @@ const settings: Readonly<Record<string, string>> = {
   client_min_messages: 'warning',
 }
 
-/** The code of every statement in a transaction after one that failed. */
+/** The error code of all statements in a transaction after one that failed. */
 const refusedAfter = '25P02'
 
-/** One session at the database. Statements that are issued without waiting are sent together and answered in order. */
+/** One session with the database. Statements that are issued without waiting are sent together and answered in order. */
 export class Session {
-  /** Identifies this run of this database; it differs after a failover and after a restore by other tools. */
+  /** Identifies this incarnation of the database; it changes after a failover and after a restore by other tools. */
   readonly origin: string
   #client: Client
   #clock: Clock
   #lost: Error | undefined
-  /** Why the transaction has failed: the server refuses all statements after that, whatever they are. */
+  /** Why the transaction failed: after that the server refuses every further statement. */
   #cause: unknown
-  /** The deadlines of the statements that are not answered yet, by `Clock.elapsed`. */
+  /** The deadlines of the unanswered statements, by `Clock.elapsed`. */
   #pending = new Set<{ until: number }>()
   /** How long an answer may take. */
   #mostMs: number
@@ -68,7 +68,7 @@ export class Session {
     return this.#lost !== undefined
   }
 
-  /** Runs a statement; rejects when no answer comes, after which the session cannot be used any more. */
+  /** Runs a statement; rejects if no answer comes, and then the session cannot be used any more. */
   async run(statement: Statement | string, values: unknown[] = [], mostMs = this.#mostMs): Promise<QueryResult> {
     if (this.#lost) throw new ConnectionLost(this.#lost.message)
     const config: QueryConfig = typeof statement === 'string' ? { text: statement, values } : { ...statement, values }
@@ -89,7 +89,7 @@ export class Session {
     }
   }
 
-  /** Buffers what is sent until the work of this moment is done, so that its statements become one write to the server. */
+  /** Buffers output until the current turn of the event loop ends, so that all its statements become one write to the server. */
   #cork(): void {
     if (this.#isCorked) return
     this.#isCorked = true
@@ -106,7 +106,7 @@ export class Session {
     return (this.#client as unknown as { connection: { stream: Socket } }).connection.stream
   }
 
-  /** Drops the session when an answer is overdue. One timer watches all statements, because most of them only take a millisecond. */
+  /** Drops the session when an answer is overdue. One timer watches all statements, because most of them take only a millisecond. */
   async #watch(): Promise<void> {
     if (this.#watched) return
     this.#watched = true
@@ -129,7 +129,7 @@ export class Session {
     this.#client.on('notification', ({ channel, payload = '' }) => heard(channel, payload))
   }
 
-  /** Closes the session at once; a transaction in it did not happen, unless its commit was sent already. */
+  /** Closes the session at once. Its transaction is rolled back, unless its commit was sent already. */
   drop(): void {
     this.#lost ??= new ConnectionLost('the connection was dropped')
     this.#stream.destroy()
@@ -158,7 +158,7 @@ export async function openSession(
     user,
     database,
     ssl: tls,
-    // Only a server that asks for a password gets one, and only while the connection is being made.
+    // The password is only sent if the server asks for it while the connection is being made.
     password: () => address.password() as string,
     application_name: `termaite ${what}`,
     connectionTimeoutMillis: connectMs,
@@ -184,7 +184,7 @@ export async function openSession(
         `the ledger needs PostgreSQL 13 or newer, and the server is ${Math.floor(Number(version) / 10_000)}`,
       )
     if (copy) throw Object.assign(new Error('the database is a copy'), { code: '25006', severity: 'ERROR' })
-    // A change that was answered has to survive a crash, whatever the settings of the role say.
+    // An answered change has to survive a crash, whatever the settings of the role say.
     if (sync === 'off') await client.query("SELECT set_config('synchronous_commit', 'on', false)")
     return new Session(client, clock, origin, mostMs)
   } catch (error) {
@@ -198,9 +198,9 @@ export async function openSession(
 }
 
 /**
- * The timeline in the name of the current WAL file changes with a failover and with a restore of a physical backup; the identifier of the
- * system and the number of the database change with a restore of a logical one. All of it can be read with ordinary rights; services that
- * hide some of it return an empty text.
+ * The timeline in the name of the current WAL file changes with a failover and with a restore of a physical backup; the system identifier
+ * and the number of the database change with a restore of a logical one. All of them can be read with ordinary rights; services that hide
+ * one of them return an empty text.
  */
 const greeting = `
   SELECT current_setting('server_encoding') AS encoding, current_setting('server_version_num') AS version,
@@ -219,7 +219,7 @@ const retryMs = 250
 
 type Waiting = { resolve(session: Session): void; reject(error: unknown): void }
 
-/** A few sessions that calls share; sessions are opened when they are needed, and again after they were lost. */
+/** A few sessions that all calls share. A session is opened when it is needed, and reopened after it was lost. */
 export class Connections {
   readonly address: PostgresAddress
   #clock: Clock
@@ -228,7 +228,7 @@ export class Connections {
   #open = 0
   #waiting: Waiting[] = []
   #closed = false
-  /** Since when no session could be opened, by `Clock.elapsed`, and why. */
+  /** Since when no session could be opened, by `Clock.elapsed`, and the last error. */
   #away: { since: number; why: unknown } | undefined
   #attempt: Promise<void> | undefined
 
@@ -238,7 +238,7 @@ export class Connections {
     this.#most = most
   }
 
-  /** Runs work on a session of its own. Afterwards the session goes back to the others unless the work has marked it as unusable. */
+  /** Runs work on a session of its own. Afterwards the session returns to the pool, unless the work has marked it as unusable. */
   async use<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const session = await this.take()
     try {
@@ -253,8 +253,8 @@ export class Connections {
   }
 
   /**
-   * Runs work that may be repeated, up to `most` times if the connection was lost or another hub was in the way. The last error becomes one
-   * with a message for people.
+   * Runs work that may be repeated, up to `most` times, if the connection was lost or another hub was in the way. The last error is
+   * turned into one with a message for people.
    */
   async repeat<T>(work: (session: Session) => Promise<T>, most = 5): Promise<T> {
     for (let tries = 1; ; tries++)
@@ -330,7 +330,7 @@ export class Connections {
     }
   }
 
-  /** Tries to connect until it succeeds, as long as anybody waits; callers that have waited for long enough get an error. */
+  /** Tries to connect until it succeeds, as long as a caller waits; callers that have waited too long get an error. */
   #retry(): void {
     this.#attempt ??= (async () => {
       do {

@@ -1,12 +1,12 @@
 import type { Clock } from '../../../base/time/clock.ts'
 
 /**
- * The time of day of the database, as far as a hub knows it: the time that the database reported last, plus the time that has passed here
- * since. All hubs of a database have the same time, whatever the clocks of their machines say, and it never goes back.
+ * The wall-clock time of the database, as a hub knows it: the time that the database reported last, plus the time that has passed here
+ * since. All hubs of a database share this time, whatever the clocks of their machines say, and it never goes back.
  */
 export class DatabaseClock implements Clock {
   #clock: Clock
-  /** The difference between the time of day of the database and `Clock.elapsed`. */
+  /** The difference between the database's wall-clock time and `Clock.elapsed`. */
   #ahead: number
   #latest = 0
 
@@ -15,7 +15,7 @@ export class DatabaseClock implements Clock {
     this.#ahead = clock.now() - clock.elapsed()
   }
 
-  /** Takes over the time that the database has just reported. */
+  /** Corrects the clock by the time that the database has just reported. */
   learn(now: number): void {
     this.#ahead = now - this.#clock.elapsed()
   }

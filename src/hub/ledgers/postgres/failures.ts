@@ -3,13 +3,13 @@ import { LedgerAway } from '../../model/ledger-away.ts'
 import { StoreError } from '../../../core/talk/store.ts'
 import { AddressError } from './address.ts'
 
-/** The code of an error that PostgreSQL reported, as in 40001; undefined for an error of the connection. */
+/** The code of an error that PostgreSQL reported, such as 40001; undefined for an error of the connection. */
 export function sqlState(error: unknown): string | undefined {
   const { code, severity } = (error ?? {}) as { code?: unknown; severity?: unknown }
   return typeof code === 'string' && severity !== undefined ? code : undefined
 }
 
-/** Another round was in the way: the same work succeeds when it is repeated. */
+/** Another round was in the way: the same work can succeed when it is repeated. */
 export class RoundConflict extends Error {
   override name = 'RoundConflict'
 }
@@ -18,7 +18,7 @@ export class RoundConflict extends Error {
 export const isConflict = (error: unknown) =>
   error instanceof RoundConflict || ['40001', '40P01', '55P03'].includes(sqlState(error) ?? '')
 
-/** A new row exists already, because another round has just made it. */
+/** A new row exists already, because another round has just inserted it. */
 export const isDouble = (error: unknown) => sqlState(error) === '23505'
 
 /**
@@ -63,7 +63,7 @@ function isCertificateFailure(error: unknown): boolean {
   return typeof code === 'string' && certificateCodes.test(code)
 }
 
-/** The messages for errors that a person has to do something about, by their code. */
+/** The messages for errors that a person has to fix, by their code. */
 const meanings: Readonly<Record<string, (shown: string) => string>> = {
   '28P01': (shown) =>
     `The database refused the password for ${shown}. Check TERMAITE_LEDGER_PASSWORD or the password file.`,
@@ -76,8 +76,8 @@ const meanings: Readonly<Record<string, (shown: string) => string>> = {
 }
 
 /**
- * Makes the error that a caller gets: `LedgerAway` if the same request may succeed later, otherwise an error whose message says what to do.
- * The address in it contains no password.
+ * Turns an error into the one for the caller: `LedgerAway` if the same request may succeed later, otherwise an error whose message says
+ * what to do. The address in the message contains no password.
  */
 export function ledgerFailure(error: unknown, shown: string): Error {
   if (error instanceof LedgerAway || error instanceof StoreError || error instanceof AddressError) return error
@@ -134,12 +134,12 @@ function reason(error: unknown): string {
       return 'it did not answer in time'
     default:
       if (/timeout expired/.test(messageOf(error))) return 'it did not answer in time'
-      // The message of a network error may name addresses, which clients of the hub need not know.
+      // The message of a network error may name addresses that clients of the hub need not know.
       return sqlState(error) === undefined ? 'the connection was lost' : messageOf(error).replace(/\.$/, '')
   }
 }
 
-/** An error without the fields in which a driver may keep the connection and its password. */
+/** A copy of an error without the fields in which a driver may keep the connection and its password. */
 function plain(error: unknown): Error {
   return Object.assign(new Error(messageOf(error)), { code: (error as { code?: unknown } | undefined)?.code })
 }

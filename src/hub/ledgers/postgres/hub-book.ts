@@ -19,7 +19,7 @@ type Row = {
   url: string | null
 }
 
-/** The address book that the hubs of one ledger share. All its times are those of the database; `now` is the SQL for the current one. */
+/** The address book that the hubs of one ledger share. All its times are the database's; `now` is the SQL for the current time. */
 export class PostgresHubBook implements HubBook {
   #connections: Connections
   #s: string
@@ -57,7 +57,7 @@ export class PostgresHubBook implements HubBook {
 
   async announce({ id, url, machines }: Parameters<HubBook['announce']>[0]): Promise<{ gone: string[] }> {
     const s = this.#s
-    // Rows are locked in one order, so that two hubs do not wait for each other.
+    // All hubs lock rows in the same order, so that no two of them wait for each other.
     const linked = machines.toSorted((a, b) => (a.machine < b.machine ? -1 : 1))
     const names = linked.map(({ machine }) => withoutNul(machine))
     const here = await this.#connections.repeat((session) =>
@@ -122,7 +122,7 @@ export class PostgresHubBook implements HubBook {
     this.#secret ??= this.#connections
       .repeat(async (session) => {
         const made = randomBytes(32)
-        // The first hub makes the secret; the row is written once.
+        // The first hub makes the secret, which is written only once.
         await session.run(`UPDATE ${this.#s}.ledger SET secret = $1 WHERE secret IS NULL`, [made])
         const [row] = await session.rows<{ secret: Buffer }>(`SELECT secret FROM ${this.#s}.ledger`)
         return new Uint8Array(row!.secret)

@@ -4,12 +4,12 @@ import type { PostgresAddress } from './address.ts'
 import type { Session } from './connections.ts'
 import { openSession } from './connections.ts'
 
-/** How often the connection is used, so that a dead one is noticed and missed news are found. */
+/** How often the connection is used, so that a dead connection is noticed and missed announcements are found. */
 const beatMs = 400
-/** Rows that were read earlier are used without a query as long as the connection has answered within this time. */
+/** Cached rows are used without a query as long as the connection has answered within this time. */
 const freshMs = 1_000
 const answerMs = 3_000
-/** The pauses between attempts to connect grow up to this time. */
+/** The longest pause between attempts to connect. */
 const mostPauseMs = 2_000
 
 /**
@@ -21,7 +21,7 @@ export class Listener {
   readonly channel: string
   /** The channel of keys and sign-ins. */
   readonly bookChannel: string
-  /** Counts the events that may have outdated keys and sign-ins that were read: a change by any hub, and a time without a connection. */
+  /** Counts the events that may have made cached keys and sign-ins outdated: a change by any hub, and a time without a connection. */
   generation = 0
   #address: PostgresAddress
   #clock: Clock
@@ -42,7 +42,10 @@ export class Listener {
     this.bookChannel = `${address.schema}_books`
   }
 
-  /** Connects; resolves when the database announces changes, or could not be reached. In that case the listener keeps trying. */
+  /**
+   * Connects; resolves when the database announces changes, or when it could not be reached. In the latter case the listener keeps
+   * trying.
+   */
   open(): Promise<void> {
     return new Promise((resolve) => {
       this.#running ??= this.#run(resolve)
@@ -58,14 +61,14 @@ export class Listener {
     }
   }
 
-  /** Announces a round of this hub at once. The database reports the same round later, and that report is ignored. */
+  /** Announces a round of this hub at once. The database announces the same round later; that announcement is ignored. */
   tell(news: LedgerNews): void {
     this.#seq = Math.max(this.#seq, news.seq)
     // A listener that throws must not fail a round that is already durable.
     for (const told of this.#told) queueMicrotask(() => told(news))
   }
 
-  /** Whether nothing can have been missed in the last second. */
+  /** Whether no announcement can have been missed in the last second. */
   get isFresh(): boolean {
     return this.#session !== undefined && this.#clock.elapsed() - this.#answered < freshMs
   }
@@ -85,7 +88,7 @@ export class Listener {
           opened()
         })
       } catch {
-        // The loop connects again; a ledger call that fails in the meantime says why.
+        // The loop connects again; a ledger call that fails in the meantime reports the reason.
       }
       opened()
       this.#session = undefined
@@ -94,7 +97,7 @@ export class Listener {
     }
   }
 
-  /** Follows the news of one connection until it is lost. */
+  /** Listens on one connection until it is lost. */
   async #follow(connected: () => void): Promise<void> {
     const { signal } = this.#stop
     const session = await openSession(this.#address, this.#clock, 'hub, listening')
@@ -105,14 +108,14 @@ export class Listener {
       const first = await this.#beat(session)
       this.#session = session
       this.generation++
-      // After a time without a connection anything may have happened.
+      // Changes may have been missed while there was no connection.
       if (this.#seq < 0) this.#seq = first
       else this.tell({ seq: first, claimable: true })
       connected()
       for (let behind = -1; !signal.aborted;) {
         await this.#clock.sleep(beatMs, signal)
         const seq = await this.#beat(session)
-        // News that was on its way at the last check and has not come since was missed.
+        // An announcement that was due at the last check and has still not come was missed.
         if (behind > this.#seq) this.tell({ seq, claimable: true })
         behind = seq
       }

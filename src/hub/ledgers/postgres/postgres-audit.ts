@@ -17,15 +17,15 @@ export class PostgresAuditBook extends LedgerAuditBook {
 
   protected override async insert(acts: readonly HubAct[]): Promise<void> {
     const { schema } = this.#connections.address
-    // The thousands of acts of agents do not wait for the disk of the database: a killed hub loses none of them, a database that loses
-    // its power those of the last moment.
+    // The thousands of acts of agents do not wait for the disk of the database: if a hub is killed, none of them is lost; if the database
+    // loses power, only those of the last moment are.
     const isQuick = acts.every(({ role }) => role === 'agent')
-    // Hubs write one after another, so that a reader who continues from a number misses nothing.
+    // Hubs write one after another, so that a reader who continues after a number misses nothing.
     const turn = `SELECT pg_advisory_xact_lock(hashtextextended('termaite acts ${schema}', 0))${
       isQuick ? `, set_config('synchronous_commit', 'off', true)` : ''
     }`
     const text = `WITH turn AS MATERIALIZED (${turn}) ${insertListsText(actTable, schema)}, turn`
-    // Acts are never sent twice: if the answer is lost, the caller gets the error.
+    // Acts are never written twice: if the answer is lost, the caller gets the error.
     await this.#connections.repeat((session) => session.run(text, listsIn(actTable, acts)), 1)
   }
 }

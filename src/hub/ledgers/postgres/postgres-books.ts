@@ -5,12 +5,12 @@ import { stored } from '../tables.ts'
 import { isConflict, ledgerFailure } from './failures.ts'
 import { numbered } from './statements.ts'
 
-/** How often a change is repeated because others were in its way. */
+/** How often a change is repeated because others were in the way. */
 const mostTries = 5
 
 /**
- * The books of a ledger in PostgreSQL. Cached rows are used until the database reports a change or becomes unreachable: a request costs no
- * query, a key that was revoked here stops working at once, and one that another hub has revoked within a second.
+ * The books of a ledger in PostgreSQL. Cached rows are used until the database announces a change or becomes unreachable, so a request
+ * needs no query. A key revoked here stops working at once, and a key revoked at another hub within a second.
  */
 export class PostgresBooks implements BookDatabase {
   readonly kind = 'postgres'

@@ -29,17 +29,19 @@ import { PostgresRound } from './round.ts'
 import { migrate } from './schema.ts'
 import { ledgerStatements } from './statements.ts'
 
-/** How many changes are stored by default for followers that fell behind; a follower that is further behind reads everything again. */
+/**
+ * How many changes are stored by default for followers that fell behind; a follower that is further behind reads the whole state again.
+ */
 const usualChanges = 100_000
 /** Old changes are deleted each time this many new ones were stored. */
 const sweepEvery = 2_000
-/** How often a round is repeated because another one was in its way. */
+/** How often a round is repeated because another round was in the way. */
 const mostTries = 20
-/** How often work is repeated because the connection was lost; more often than there are connections, since all of them may be dead. */
+/** How often work is repeated because the connection was lost: more often than there are connections, since all of them may be dead. */
 const mostLosses = 6
 /** How long a hub looks for a round whose commit was not answered. */
 const lookForMs = 30_000
-/** How long the database may take to count what a removal would remove. */
+/** The longest time for counting the effect of a removal. */
 const countMs = 300_000
 
 type PostgresLedgerOptions = {
@@ -76,11 +78,11 @@ class PostgresLedger implements HubLedger {
   #books: PostgresBooks
   #listener: Listener
   #sql
-  /** The name of this hub in the news of the ledger. */
+  /** Identifies this hub in the ledger's announcements. */
   #hub = randomName()
   #mostChanges: number
   #sweeping: Promise<void> | undefined
-  /** The number at which old changes are deleted again. */
+  /** Old changes are deleted again after the change with this number. */
   #sweepAt = 0
 
   constructor(address: PostgresAddress, clock: Clock, most: number, mostChanges = usualChanges) {
@@ -101,7 +103,7 @@ class PostgresLedger implements HubLedger {
     this.book = new PostgresHubBook(this.#connections)
   }
 
-  /** Begins to follow the changes of other hubs, and learns the time of the database. */
+  /** Begins to follow the changes of other hubs, and reads the time of the database. */
   async open(): Promise<void> {
     await this.#listener.open()
     await this.look(async () => {})
@@ -159,7 +161,7 @@ class PostgresLedger implements HubLedger {
       const changes = rows.flatMap((row): HubChange[] =>
         row.seq === null ? [] : [{ seq: Number(row.seq), ...(JSON.parse(row.change!) as NewChange) }],
       )
-      // Numbers have no gaps, so a follower that is too far behind misses the very next one.
+      // Numbers have no gaps, so a follower that is too far behind lacks the very next change.
       return seq < Number(last) && most > 0 && changes[0]?.seq !== seq + 1 ? undefined : changes
     })
   }
@@ -208,7 +210,7 @@ class PostgresLedger implements HubLedger {
     const session = await this.#connections.take()
     let round: PostgresRound | undefined
     try {
-      // All statements are sent at once; if one fails, those after it fail too.
+      // All statements are sent at once; if one fails, all later ones fail too.
       const begun = session.run(this.#sql.begin)
       begun.catch(() => {})
       const head = session.rows<Head>(this.#sql.roundHead, [id])
@@ -229,7 +231,7 @@ class PostgresLedger implements HubLedger {
       await round.over()
       return value
     } catch (error) {
-      // Statements after a failed one fail for that reason alone, so the first failure is the one to report.
+      // Statements after a failed one fail only because of it, so the first failure is the one to report.
       if (sqlState(error) !== undefined) await round?.answers()
       throw error
     } finally {
@@ -240,7 +242,7 @@ class PostgresLedger implements HubLedger {
   }
 
   /**
-   * Looks for a round whose commit was not answered. The lock that the round has taken is free once its transaction is over, whatever its
+   * Looks for a round whose commit was not answered. The lock that the round took is released when its transaction is over, whatever its
    * outcome, so the answer is final.
    */
   async #find(id: string): Promise<number | undefined> {
@@ -274,13 +276,13 @@ class PostgresLedger implements HubLedger {
       .use((session) => session.run(this.#sql.sweepChanges, [last - this.#mostChanges]))
       .then(
         () => {},
-        // Old changes that cannot be deleted now are deleted the next time.
+        // If old changes cannot be deleted now, they are deleted next time.
         () => {},
       )
       .finally(() => (this.#sweeping = undefined))
   }
 
-  /** Reads, and reads again if the server had closed the session, which only shows when it is used. */
+  /** Reads, and repeats the read if the server had closed the session, which is only noticed when the session is used. */
   async #read<T>(work: (session: Session) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++)
       try {

@@ -10,10 +10,10 @@ import { taskTable } from '../ledger-tables.ts'
 import { keyColumn, selectText, stored, withoutNul } from '../tables.ts'
 import { numbered, states } from './statements.ts'
 
-/** The first answer of a transaction. */
+/** The answer to the first statement of a transaction. */
 export type Head = { seq: string; epoch: string; now: number }
 
-/** Reads of one transaction. A round locks the rows that it reads by their keys, so that nobody else can change them. */
+/** The reads of one transaction. A round locks the rows that it reads by their keys, so that no other round can change them. */
 export class PostgresReads extends LedgerReads implements LedgerLook {
   protected readonly kind = 'postgres'
   protected readonly session: Session
@@ -30,7 +30,7 @@ export class PostgresReads extends LedgerReads implements LedgerLook {
     this.#locks = at.locks
   }
 
-  /** Takes over the answer to the first statement of the transaction, with its time and number. */
+  /** Stores the time and the number from the answer to the first statement of the transaction. */
   begin(head: Head): this {
     this.#head = head
     return this
@@ -85,8 +85,8 @@ export class PostgresReads extends LedgerReads implements LedgerLook {
   }
 
   /**
-   * A list of tasks. There is a statement for each choice of conditions, so that each has the plan that suits it. If the conditions may
-   * match many rows, each state is read on its own and newest first, so that the database reads only as many rows as the list wants.
+   * A list of tasks. Each combination of conditions has a statement of its own, and so a suitable query plan. If the conditions may match
+   * many rows, each state is read separately and newest first, so that the database reads no more rows than the list needs.
    */
   protected async listed({ conditions, values, states: wanted = states, few, most }: TaskList): Promise<TaskRow[]> {
     const limit = most === undefined ? [] : [most]
@@ -104,7 +104,7 @@ export class PostgresReads extends LedgerReads implements LedgerLook {
   }
 }
 
-/** The name of the series of numbers: that of the ledger, and that of the database that continues it. */
+/** The epoch of a ledger: it identifies both the ledger and the database that continues it. */
 export function epochOf(ledger: string, { origin }: Session): string {
   return createHash('sha256').update(`${ledger} ${origin}`).digest('base64url').slice(0, 16)
 }

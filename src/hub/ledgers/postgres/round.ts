@@ -18,12 +18,12 @@ import { numbered, rowStatements, states } from './statements.ts'
 type RoundParts = {
   sql: LedgerStatements
   schema: string
-  /** The name of the round, by which its commit is found if the answer to it was lost. */
+  /** Identifies the round, so that its commit can be found if the answer to it was lost. */
   id: string
-  /** The channel on which other hubs get the news, and the name of this one among them. */
+  /** The channel on which other hubs get the announcement, and this hub's name in it. */
   channel: string
   hub: string
-  /** Looks for a round whose commit was not answered; returns its first number, or undefined if it has not happened. */
+  /** Looks for a round whose commit was not answered; returns its first number, or undefined if the round was not committed. */
   find(id: string): Promise<number | undefined>
 }
 
@@ -35,17 +35,17 @@ export class PostgresRound extends PostgresReads implements LedgerRound {
   /** Set when the round is durable. */
   end: RoundEnd | undefined
   #parts: RoundParts
-  /** Keys that the round looked for and that did not exist, for each table. */
+  /** The keys of each table that the round looked for and did not find. */
   #absent = new Map<string, Set<string>>()
-  /** The state of each task as the round found it, or left it. */
+  /** The state of each task, as the round found it or has changed it. */
   #states = new Map<string, TaskState>()
-  /** By how much the round changes the count of each state. */
+  /** The change in the number of tasks in each state. */
   #counts = states.map(() => 0)
   #calls = new AgentCalls()
   #hasRows = false
-  /** The answers to the statements that were sent without waiting. */
+  /** The answers to statements that were sent without waiting. */
   #sent: Promise<QueryResult>[] = []
-  /** The changes of the round; they get their numbers when it is over. */
+  /** The changes of the round; they get their numbers when the round is over. */
   #changes: HubChange[] = []
 
   constructor(session: Session, parts: RoundParts) {
@@ -110,7 +110,7 @@ export class PostgresRound extends PostgresReads implements LedgerRound {
     })
   }
 
-  /** Sends rows without waiting: statements are answered in their order, and a failure shows at the end of the round. */
+  /** Sends rows without waiting: statements are answered in order, and a failure becomes visible at the end of the round. */
   async write(writes: LedgerWrites): Promise<HubChange[]> {
     this.#calls.wrote(writes)
     this.#hasRows = true
@@ -128,7 +128,7 @@ export class PostgresRound extends PostgresReads implements LedgerRound {
     return changes
   }
 
-  /** Waits for the answers to everything that was sent; throws the first failure, which is the cause of the others. */
+  /** Waits for the answers to all statements that were sent; throws the first failure, which caused the others. */
   async answers(): Promise<QueryResult[]> {
     const settled = await Promise.allSettled(this.#sent)
     const failed = settled.find((each) => each.status === 'rejected')
@@ -137,7 +137,7 @@ export class PostgresRound extends PostgresReads implements LedgerRound {
   }
 
   /**
-   * Ends the round. The counting of changes and the commit are sent together with the last rows, because other rounds wait for the counter
+   * Ends the round. The changes are numbered in the same write as the last rows and the commit, because other rounds wait for the counter
    * until the commit.
    */
   async over(): Promise<void> {
@@ -167,8 +167,8 @@ export class PostgresRound extends PostgresReads implements LedgerRound {
   }
 
   /**
-   * Sends rows. A row that the round looked for in vain is inserted: if another round has made it since, the insertion fails, and the round
-   * is repeated with that row.
+   * Sends rows. A row that the round looked for in vain is inserted: if another round has inserted it since, this insertion fails, and
+   * the round is repeated with that row.
    */
   #put<Row>(table: Table<Row>, rows: readonly Row[]): void {
     if (rows.length === 0) return
@@ -206,7 +206,7 @@ export class PostgresRound extends PostgresReads implements LedgerRound {
     this.#sent.push(answer)
   }
 
-  /** Notes the states of the tasks that the round has locked, and which of the wanted rows do not exist. */
+  /** Notes the states of the tasks that the round locks, and which of the requested rows do not exist. */
   override async select<Row>(table: Table<Row>, query: RowQuery): Promise<Row[]> {
     const rows = await super.select(table, query)
     const { in: among, lock } = query
@@ -229,7 +229,7 @@ export class PostgresRound extends PostgresReads implements LedgerRound {
     return rows
   }
 
-  /** Counts the tasks that are new or have another state now. */
+  /** Counts the tasks that are new or have a new state. */
   async #count(rows: readonly TaskRow[]): Promise<void> {
     const absent = this.#absent.get('tasks')
     const unread = rows.flatMap(({ task: { id } }) => (this.#states.has(id) || absent?.has(id) ? [] : [withoutNul(id)]))

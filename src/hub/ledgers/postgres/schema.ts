@@ -70,14 +70,14 @@ const removalIndexes = (s: string) => `
 const requestIndexes = (s: string) => `
   CREATE INDEX requests_at ON ${s}.requests (at);`
 
-/** A step from an older schema to the next one. Steps only go forward, and a step that was released never changes. */
+/** A step from one version of the schema to the next. Steps only go forward, and a released step never changes. */
 type Migration = { name: string; sql(schema: string): string }
 
 const migrations: readonly Migration[] = [
   { name: 'tasks, agents, changes, keys, sign-ins and long texts', sql: newTables },
   {
     name: 'rules of machines: pauses, labels and limits',
-    // Agents name their machine with each registration. For existing agents it is read from their JSON, as far as SQL can.
+    // Agents report their machine with each registration. For existing agents it is read from their JSON, as far as SQL can.
     sql: (s) => `
       CREATE TABLE ${s}.machine_rules (
         id text COLLATE "C" PRIMARY KEY, rules text NOT NULL, labels text[] COLLATE "C" NOT NULL,
@@ -113,12 +113,12 @@ const migrations: readonly Migration[] = [
   },
 ]
 
-/** The newest version that this program knows. */
+/** The newest version of the schema that this program supports. */
 export const newestVersion = migrations.length
 
 /** The version of the schema, if it exists; 0 before the first migration. */
 export async function versionOf(session: Session, schema: string): Promise<number> {
-  // The catalog itself is read: a function that looks up a name may remember that it did not exist a moment ago.
+  // Reads the catalog itself, because a function that looks up a name may remember that the name did not exist a moment ago.
   const [found] = await session.rows(
     `SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = 'ledger'`,
     [schema],
@@ -128,18 +128,18 @@ export async function versionOf(session: Session, schema: string): Promise<numbe
   return row?.version ?? 0
 }
 
-/** The error for a schema that a newer termaite has made. */
+/** The error for a schema that a newer termaite has created. */
 function tooNew(shown: string, version: number): StoreError {
   return new StoreError(
-    `The ledger at ${shown} has the schema ${version}, and this termaite knows schemas up to ${newestVersion}: a newer hub has changed it. Update termaite here with: npm install --global termaite@latest`,
+    `The ledger at ${shown} has the schema ${version}, and this termaite supports schemas up to ${newestVersion}: a newer hub has changed it. Update termaite here with: npm install --global termaite@latest`,
   )
 }
 
 type MigrationReport = { from: number; to: number; made: string[] }
 
 /**
- * Brings the schema to the newest version, in one transaction and under a lock, so that hubs that start at the same time do it once. Throws
- * if a newer termaite has made the schema.
+ * Brings the schema to the newest version, in one transaction and under a lock, so that hubs that start at the same time do it only once.
+ * Throws if a newer termaite has created the schema.
  */
 export async function migrate(address: PostgresAddress, clock: Clock): Promise<MigrationReport> {
   const { schema, shown } = address
@@ -163,7 +163,7 @@ export async function migrate(address: PostgresAddress, clock: Clock): Promise<M
   }
 }
 
-/** A migration may rewrite large tables. */
+/** The longest time for a migration, which may rewrite large tables. */
 const migrationMs = 3_600_000
 
 async function migrateFrom(session: Session, schema: string, shown: string): Promise<MigrationReport> {
@@ -181,7 +181,7 @@ async function migrateFrom(session: Session, schema: string, shown: string): Pro
   if (!space) await session.run(`CREATE SCHEMA ${schema}`)
   const made: string[] = []
   for (const [at, { name, sql }] of migrations.slice(from).entries()) {
-    // A new ledger has the tables of today at once.
+    // A new ledger gets today's tables at once.
     if (from > 0 || at === 0) await session.run(sql(schema), [], migrationMs)
     made.push(name)
   }

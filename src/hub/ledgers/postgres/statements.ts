@@ -7,14 +7,14 @@ import { isHeld as held } from '../ledger-reads.ts'
 import { taskTable } from '../ledger-tables.ts'
 import { insertListsText, replacing, selectText } from '../tables.ts'
 
-/** A statement with a name derived from its text, so that every connection prepares it once. */
+/** A statement whose name is derived from its text, so that every connection prepares it only once. */
 export function statement(name: string, text: string): Statement {
   return { name: `${name} ${createHash('sha256').update(text).digest('hex').slice(0, 12)}`, text }
 }
 
 const known = new Map<string, Statement>()
 
-/** A statement with numbers in place of its question marks, as PostgreSQL writes them. */
+/** A statement whose question marks are replaced by numbers, as PostgreSQL requires. */
 export function numbered(name: string, text: string): Statement {
   let last = 0
   const made =
@@ -46,7 +46,7 @@ export const states: readonly TaskState[] = [
 
 const finished = `('APPROVED', 'COMPLETED', 'FAILED', 'CANCELLED')`
 
-/** Finished tasks that may be removed and were last touched before $1, by the rule of `LedgerRound.expired`. */
+/** Finished tasks that may be removed and were last touched before $1, by the rule in `LedgerRound.expired`. */
 const removable = (s: string) => ({
   needed: `needed AS MATERIALIZED (
     SELECT DISTINCT unnest(needs) AS id FROM ${s}.tasks WHERE state NOT IN ${finished} AND needs <> '{}')`,
@@ -65,7 +65,7 @@ export function ledgerStatements(s: string) {
     begin: 'BEGIN',
     snapshot: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
     head: statement('head', `SELECT seq, epoch, ${databaseNow} AS now FROM ${s}.ledger`),
-    /** The advisory lock lasts as long as the transaction: a later search for the round waits until it is over. */
+    /** The advisory lock lasts as long as the transaction, so a later search for the round waits until it is over. */
     roundHead: statement(
       'round head',
       `SELECT seq, epoch, ${databaseNow} AS now, pg_advisory_xact_lock($1::bigint) FROM ${s}.ledger`,
@@ -150,8 +150,8 @@ export function ledgerStatements(s: string) {
     claimable: statement('claimable', claimable(s)),
 
     /**
-     * The last statement of a round that changes something. The row of the counter is locked from here to the commit, so that numbers are
-     * in the order of commits and have no gaps: a round that fails gives its numbers back.
+     * The last statement of a round that changes something. It locks the counter's row until the commit, so that the numbers follow the
+     * order of commits and have no gaps: a round that fails returns its numbers.
      */
     putChanges: statement(
       'put changes',
@@ -171,7 +171,7 @@ export function ledgerStatements(s: string) {
 
 export type LedgerStatements = ReturnType<typeof ledgerStatements>
 
-/** The counts of tasks by state, with a list of differences added. */
+/** The SQL that adds a list of differences to the counts of tasks by state. */
 const added = (differences: string) =>
   `(SELECT array_agg(o.count + d.count ORDER BY o.at)
     FROM unnest(counts) WITH ORDINALITY AS o(count, at) JOIN unnest(${differences}::bigint[]) WITH ORDINALITY AS d(count, at) USING (at))`
@@ -179,7 +179,10 @@ const added = (differences: string) =>
 /** The database's clock, in ms. */
 export const databaseNow = `floor(extract(epoch FROM clock_timestamp()) * 1000)::float8`
 
-/** The statements that write rows of a table, given as one list for each column: one for new rows, and one for any rows. */
+/**
+ * The statements that write rows of a table, given as one list for each column: one inserts new rows, the other writes new and existing
+ * rows.
+ */
 export function rowStatements<Row>(schema: string, table: Table<Row>): { insert: Statement; replace: Statement } {
   const insert = insertListsText(table, schema)
   return {
@@ -189,11 +192,10 @@ export function rowStatements<Row>(schema: string, table: Table<Row>): { insert:
 }
 
 /**
- * The rule of `claimants` in SQL. Ready tasks of one kind (workspace, capabilities, wish) have the same agents, so the
- * agents are found once for each kind, and the cost depends on the number of kinds instead of the number of tasks. The first row has the
- * kinds with the places of their agents in the query; the others have the tasks.
- *
- * $1 agents, $2 stopped workspaces, $3 tasks that are left out, $4 steady, $5 wishedBefore, $6 awayBefore, $7 the most.
+ * The rule of `claimants` in SQL. Ready tasks of one kind (workspace, capabilities, wish) have the same agents, so the agents are found
+ * once for each kind, and the cost depends on the number of kinds instead of the number of tasks. The first rows are the kinds, with the
+ * places of their agents in the query; the others are the tasks.
+ * $1 agents, $2 stopped workspaces, $3 tasks to leave out, $4 steady, $5 wishedBefore, $6 awayBefore, $7 the most.
  */
 function claimable(s: string): string {
   const fits = (task: string, agent: string) => `(${task}.workspace = ANY(${agent}.workspaces)

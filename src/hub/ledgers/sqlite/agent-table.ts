@@ -3,7 +3,7 @@ import type { SqliteRows } from './sqlite-rows.ts'
 import { agentTable } from '../ledger-tables.ts'
 
 /**
- * The agents of the ledger. They are few and every round reads them, so they are also kept in memory; `reload` reads them again after a
+ * The agents of the ledger. They are few and every round reads them, so they are also kept in memory; `reload` loads them again after a
  * rollback.
  */
 export class AgentTable {

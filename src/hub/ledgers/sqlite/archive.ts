@@ -20,7 +20,7 @@ const endings = [...besideDatabase, textsEnding]
 type SqliteArchiveParts = StoreVoice & {
   /** The folder of the long texts, if it is not beside the ledger. */
   texts?: string
-  /** Converts a task of an older termaite to today's format. */
+  /** Returns a function that converts a task of an older termaite to today's format. */
   adopt?(ledger: HubLedger): (task: Task) => Promise<Task>
 }
 
@@ -41,7 +41,7 @@ function checkFile(path: string): void {
     if (found?.quick_check !== 'ok') throw new StoreError(`${path} is damaged: ${found?.quick_check}`)
   } catch (error) {
     if (isDamaged(error, path)) throw new StoreError(`${path} is damaged, or no ledger`, { cause: error })
-    // If a hub has the ledger open, opening the ledger reveals it.
+    // If a hub has the ledger open, the attempt to open the ledger reveals that.
     if (error instanceof StoreError) throw error
   } finally {
     db.close()
@@ -67,7 +67,7 @@ class SqliteArchive implements LedgerArchive {
     return isEmptyLedger(this.#ledger)
   }
 
-  /** Makes a new ledger beside the old one, which is kept under another name until the person removes it. */
+  /** Makes a new ledger beside the old one, which is kept under another name until a person removes it. */
   async take(rows: AsyncIterable<ArchiveRow>, { replace }: { replace: boolean }): Promise<TakenOver> {
     if (!replace && !(await this.isEmpty())) throw new StoreError(`${this.#path} is not empty`)
     const made = `${this.#path}-restored-${randomName()}`

@@ -1,12 +1,14 @@
 import type { HubChange, NewChange } from '../../model/hub-ledger.ts'
 import type { SqliteRows } from './sqlite-rows.ts'
 
-/** How many changes are stored by default for followers that fell behind; a follower that is further behind reads everything again. */
+/**
+ * How many changes are stored by default for followers that fell behind; a follower that is further behind reads the whole state again.
+ */
 const usualChanges = 50_000
 /** Old changes are deleted each time this many new ones were stored. */
 const sweepEvery = 1_000
 
-/** The changes of the ledger, for those who follow it. */
+/** The changes of the ledger, for their followers. */
 export class ChangeTable {
   #stored: SqliteRows
   #mostChanges: number

@@ -12,7 +12,7 @@ import { definitionIn } from '../tables.ts'
 import { SqliteBooks } from './sqlite-books.ts'
 import { SqliteRows } from './sqlite-rows.ts'
 
-/** The acts at a hub in a SQLite file of their own, so that they neither slow down its ledger nor are lost with it. */
+/** The acts at a hub, in a separate SQLite file, so that they neither slow down its ledger nor are lost with it. */
 export function fileHubAudit(
   path: string,
   { clock = realClock, tell }: Partial<StoreVoice> = {},
@@ -32,7 +32,7 @@ class FileAuditBook extends LedgerAuditBook {
   #db: DatabaseSync
 
   constructor(db: DatabaseSync, path: string, clock: StoreVoice['clock'], bounds: AuditBounds | undefined) {
-    // Commands at this machine write their acts into the same file.
+    // Commands on this machine write their acts into the same file.
     super(new SqliteBooks(path, new SqliteRows(db), (work) => immediately(db, clock, work)), clock, bounds)
     this.#db = db
   }
@@ -45,8 +45,8 @@ class FileAuditBook extends LedgerAuditBook {
 function openAudit(path: string): DatabaseSync {
   const db = openDatabase(path)
   try {
-    // An act survives the end of the process; only a power cut can lose the last ones. Waiting for the disk with each act of a person
-    // would keep everybody else at the hub waiting, and the ledger has the change that the act made.
+    // An act survives the end of the process; only a power cut can lose the last ones. If each act of a person waited for the disk,
+    // everybody else at the hub would wait too, and the ledger has the change that the act made anyway.
     db.exec(`
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = NORMAL;

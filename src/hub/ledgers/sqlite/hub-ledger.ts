@@ -43,13 +43,13 @@ import { TaskTable } from './task-table.ts'
 /** The suffix of the folder beside the ledger with the long texts of its tasks. */
 export const textsEnding = '-texts'
 
-/** How many free pages are given back together, so that nobody waits long. */
+/** How many free pages are returned to the disk at once, so that nobody waits long. */
 const shrinkPages = 1_000
 
 /** The size of a piece of a long text in a backup. */
 const pieceBytes = 256 * 1024
 
-/** How many tasks of an older termaite are converted to today's format together. */
+/** How many tasks of an older termaite are converted to today's format at once. */
 const page = 200
 
 /** Another process has the ledger open. */
@@ -60,8 +60,8 @@ export class LedgerTaken extends Error {
 }
 
 /**
- * `mostChanges`: how many changes are stored for followers that fall behind; `free` returns the bytes that are free on the disk; `texts`:
- * the folder of the long texts, if it is not beside the ledger.
+ * `mostChanges`: how many changes are stored for followers that fall behind; `free` returns the free bytes of the disk; `texts`: the
+ * folder of the long texts, if it is not beside the ledger.
  */
 type FileLedgerOptions = Partial<StoreVoice> & {
   texts?: string
@@ -69,7 +69,7 @@ type FileLedgerOptions = Partial<StoreVoice> & {
   free?: () => number | undefined
 }
 
-/** A hub's ledger in SQLite, which only one process at a time can open. A damaged file is set aside, and a new one begins. */
+/** A hub's ledger in SQLite, which only one process at a time can open. A damaged file is set aside, and a new one is created. */
 export function fileHubLedger(
   path: string,
   {
@@ -90,7 +90,7 @@ export function fileHubLedger(
   }
 }
 
-/** A ledger that ends with this process. */
+/** A ledger that lasts as long as this process. */
 export function memoryHubLedger({ clock = realClock }: { clock?: Clock } = {}): SqliteLedger {
   return openLedger(memoryDatabase(), { path: 'the ledger in memory', clock, blobs: new MemoryBlobs() })
 }
@@ -106,9 +106,9 @@ type Parts = {
 function openLedger(db: DatabaseSync, parts: Parts): SqliteLedger {
   const { path, clock } = parts
   try {
-    // Only a new file accepts this setting: its free pages can be given back to the disk later.
+    // Only a new file accepts this setting, with which free pages can be returned to the disk later.
     db.exec('PRAGMA auto_vacuum = INCREMENTAL')
-    // An exclusive lock from the first statement on: a second process is refused, and a dead process leaves no lock behind.
+    // Takes an exclusive lock with the first statement: a second process is refused, and a dead process leaves no lock behind.
     db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
     inTransaction(db, () => layOut(db, path, clock.now()))
     return new SqliteLedger(db, parts)
@@ -119,7 +119,7 @@ function openLedger(db: DatabaseSync, parts: Parts): SqliteLedger {
   }
 }
 
-/** Rounds and looks run one after the other on one connection; a round is one transaction. */
+/** Rounds and looks run one after another on one connection; a round is one transaction. */
 export class SqliteLedger implements HubLedger {
   readonly keys: HubKeyBook
   readonly invites: HubInviteBook
@@ -136,7 +136,7 @@ export class SqliteLedger implements HubLedger {
   #listeners = new Set<(news: LedgerNews) => void>()
   #epoch: string
   #seq: number
-  /** The steady time at the moment from which `Clock.elapsed` counts. */
+  /** The steady time at the moment when `Clock.elapsed` was 0. */
   #began: number
   #keepSteady: StatementSync
 
@@ -220,7 +220,7 @@ export class SqliteLedger implements HubLedger {
     }
   }
 
-  /** Counts page by page, so that other work runs in between. */
+  /** Counts page by page, so that other work can run in between. */
   async prunable(keptMs: number): Promise<Prunable> {
     const { tasks } = this.#tables
     const before = this.#moment().steady - keptMs
@@ -268,7 +268,7 @@ export class SqliteLedger implements HubLedger {
             (this.#db.prepare('PRAGMA freelist_count').get() as { freelist_count: number }).freelist_count
           const before = free()
           if (before > 0) this.#db.exec(`PRAGMA incremental_vacuum(${shrinkPages})`)
-          // A ledger that an older termaite has made keeps its free pages for new rows.
+          // A ledger created by an older termaite keeps its free pages for new rows.
           return before > shrinkPages && free() < before
         }),
       )
@@ -286,12 +286,12 @@ export class SqliteLedger implements HubLedger {
     return this.#free()
   }
 
-  /** No round runs at the same time: the copy would contain changes that the round may still roll back. */
+  /** No round may run at the same time: the copy would contain changes that the round may still roll back. */
   copy(): Promise<string> {
     return this.#serial(() => copyDatabase(this.#db, this.#path, this.clock.now()))
   }
 
-  /** The long texts that tasks refer to. Missing ones are left out; a task says so when it is shown. */
+  /** The long texts that tasks refer to. A missing text is left out; its task says that it is missing when it is shown. */
   async *texts() {
     const sql = 'SELECT DISTINCT text AS sha FROM task_texts'
     const named = await this.look(async () => this.#access('read', () => this.#tables.rows.statement(sql).all()))
@@ -303,7 +303,7 @@ export class SqliteLedger implements HubLedger {
     }
   }
 
-  /** Stores rows of a ledger that is restored; resolves to their number. */
+  /** Stores rows during a restore; resolves to their number. */
   put(table: AnyTable, rows: readonly unknown[]): Promise<number> {
     const { tasks, rows: stored } = this.#tables
     return this.#serial(async () =>
@@ -349,7 +349,7 @@ export class SqliteLedger implements HubLedger {
     })
   }
 
-  /** Corrects the rows for the time in which no hub ran: no agent waits any more, and no agent could report. */
+  /** Adjusts the rows after a time without a hub: no agent waits any more, and no agent could report. */
   #resume(): void {
     const { agents, tasks } = this.#tables
     const { steady } = this.#moment()
@@ -363,7 +363,7 @@ export class SqliteLedger implements HubLedger {
     return { seq: this.#seq, epoch: this.#epoch, now: this.clock.now(), steady }
   }
 
-  /** Reads or writes; the first write of a round begins its transaction. */
+  /** Wraps a read or a write; the first write of a round begins its transaction. */
   #access = <T>(verb: 'read' | 'write', work: () => T): T =>
     nameErrors(verb, this.#path, () => {
       if (verb === 'write' && !this.#db.isTransaction) this.#db.exec('BEGIN IMMEDIATE')
@@ -378,7 +378,7 @@ export class SqliteLedger implements HubLedger {
     this.#seq += changes.length
   }
 
-  /** Rolls back everything that a round has written. Some failures of SQLite have done so already. */
+  /** Rolls back everything that a round has written, unless SQLite already did so after a failure. */
   #takeBack(): void {
     if (this.#db.isOpen && this.#db.isTransaction) this.#db.exec('ROLLBACK')
     if (this.#db.isOpen) this.#tables.agents.reload()

@@ -5,10 +5,10 @@ import { randomName } from '../../../base/id.ts'
 import { besideDatabase } from '../../../store/set-aside.ts'
 import { storeError } from '../../../store/store-error.ts'
 
-/** The suffix of a copy of the ledger, followed by a name of its own. */
+/** The suffix of a copy of the ledger; a unique name follows it. */
 export const copyEnding = '-copy-'
 
-/** How many pages are copied together; other work of the process runs in between. */
+/** How many pages are copied at once; other work of the process runs in between. */
 const copyPages = 2_000
 /** How long a copy is kept if nobody removes it. */
 const copyMs = 24 * 60 * 60_000
@@ -33,7 +33,7 @@ export function removeCopy(path: string): void {
   for (const ending of besideDatabase) rmSync(`${path}${ending}`, { force: true })
 }
 
-/** Removes copies that nobody has used for a day: the command that requested them was killed. */
+/** Removes copies that have not been used for a day: the command that requested them was killed. */
 function removeOldCopies(ledger: string, now: number): void {
   const [folder, name] = [dirname(ledger), `${basename(ledger)}${copyEnding}`]
   for (const copy of readdirSync(folder).filter((one) => one.startsWith(name)))

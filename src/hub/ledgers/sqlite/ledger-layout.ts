@@ -13,18 +13,18 @@ import { definitionIn } from '../tables.ts'
 import { SqliteRows } from './sqlite-rows.ts'
 import { finished, TaskTable } from './task-table.ts'
 
-/** The layout in which every note has a row of its own; before it, notes were only kept inside their task. */
+/** The layout since which every note has its own row; before it, notes were only kept inside their task. */
 const notesApart = 1
-/** The layout whose tasks have columns, and in which diffs may still be inside tasks, as an older termaite kept them. */
+/** The layout in which tasks have columns, and diffs may still be inside tasks, as an older termaite stored them. */
 const columns = 2
-/** The layout in which diffs are beside the tasks. */
+/** The layout since which diffs are stored beside the tasks. */
 const diffsApart = 3
-/** Today's layout, which has rules of machines: an older termaite would give tasks to agents that are paused. */
+/** Today's layout, which has rules of machines: an older termaite would ignore them and give tasks to paused agents. */
 const today = 4
 
 /**
- * Every table of the ledger. Tasks and the other things are stored as JSON; the columns beside it are derived from it, and only serve to
- * find rows. Frequent searches have an index of their own that contains only open tasks, so that finished ones cost nothing.
+ * Every table of the ledger. Tasks and most other things are stored as JSON; the other columns are derived from it, and only serve to
+ * find rows. Frequent searches have their own index that contains only open tasks, so that finished ones cost nothing.
  */
 const tables = `
   CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -100,12 +100,12 @@ export const finishOldTasks = (db: DatabaseSync) => db.exec(`PRAGMA user_version
 const hasTable = (db: DatabaseSync, name: string) =>
   db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined
 
-/** How many rows of an older termaite are read together. */
+/** How many rows of an older termaite are read at once. */
 const page = 500
 
 /**
- * Takes over the rows of an older termaite. It found the tasks that may begin, and the pipelines whose time is used up, by checking all of
- * them after each start: here they are due at once, so that the hub checks them.
+ * Copies the rows of an older termaite. It found the tasks that may begin, and the pipelines whose time is used up, by checking all of
+ * them after each start; here they become due at once, so that the hub checks them.
  */
 function renew(db: DatabaseSync, old: readonly string[], { now, layout }: { now: number; layout: number }): void {
   const rows = new SqliteRows(db)

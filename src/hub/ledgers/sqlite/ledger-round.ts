@@ -18,7 +18,7 @@ import { AgentCalls, isCalled } from '../agent-calls.ts'
 import { LedgerReads } from '../ledger-reads.ts'
 import { sideWrites } from '../ledger-tables.ts'
 
-/** The tables of a ledger; `rows` are those without a class of their own. */
+/** The tables of a ledger; `rows` accesses the tables that have no class of their own. */
 export type LedgerTables = {
   rows: SqliteRows
   tasks: TaskTable
@@ -27,13 +27,13 @@ export type LedgerTables = {
   changes: ChangeTable
 }
 
-/** The number and the times of one moment of the ledger. */
+/** The number and the times that identify one moment of the ledger. */
 export type LedgerMoment = Pick<LedgerLook, 'seq' | 'epoch' | 'now' | 'steady'>
 
-/** Runs reads or writes of the ledger; their errors name its file. */
+/** Runs reads or writes of the ledger; an error of them names the ledger's file. */
 type Access = <T>(verb: 'read' | 'write', work: () => T) => T
 
-/** Reads of one moment. Nothing else writes at the same time, because rounds and looks run one after the other. */
+/** Reads of one moment. Nothing else writes at the same time, because rounds and looks run one after another. */
 export class SqliteLook extends LedgerReads implements LedgerLook {
   readonly seq: number
   readonly epoch: string
@@ -91,7 +91,7 @@ export class SqliteRound extends SqliteLook implements LedgerRound {
   #calls = new AgentCalls()
   #failure: { error: unknown } | undefined
 
-  /** The error of a write, after which nothing of the round is stored, even if its work ignores the error. */
+  /** The error of a write. After it nothing of the round is stored, even if the round's work ignores the error. */
   get failure(): { error: unknown } | undefined {
     return this.#failure
   }

@@ -6,10 +6,10 @@ import { timeApart } from '../../../base/time/clock.ts'
 import { sizeWords } from '../../../base/text/size-words.ts'
 import { StoreError } from '../../../core/talk/store.ts'
 
-/** A text that no task refers to is kept for this long: it is stored before the answer that refers to it. */
+/** A text that no task refers to is kept for this long, because a text is stored before the answer that refers to it. */
 const youngMs = 24 * 60 * 60_000
 
-/** Long texts are refused while less than this is free, so that small changes of tasks still find room. */
+/** Long texts are refused while less than this is free, so that there is still room for small changes of tasks. */
 const leastFreeBytes = 256 * 1024 * 1024
 
 /** The long texts of a ledger; it also remembers which texts were stored lately. */
@@ -20,7 +20,7 @@ export class LedgerTexts implements Blobs {
   /** When this process stored each text, by `Clock.elapsed`. */
   #stored = new Map<string, number>()
 
-  /** `free` returns the bytes that are free on the disk. */
+  /** `free` returns the free bytes of the disk. */
   constructor(blobs: FileBlobs | MemoryBlobs, clock: Clock, free: () => number | undefined = () => undefined) {
     this.#blobs = blobs
     this.#clock = clock

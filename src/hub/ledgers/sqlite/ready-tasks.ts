@@ -10,35 +10,35 @@ import { claimants, isAble, isFree, workspacesOf } from '../../model/tasks/task-
 import { hasWorkspace, isPattern } from '../../model/tasks/workspace.ts'
 import { capabilitiesIn, machineTable } from '../ledger-tables.ts'
 
-/** Ready tasks that the same agents may get: those of one workspace with the same capabilities and the same wish. */
+/** Identifies ready tasks that the same agents may get: those of one workspace with the same capabilities and the same wish. */
 type Kind = { workspace: string; capabilities: string; wish: string }
 
-/** The fields of a ready task that decide its place and its wish. */
+/** The fields of a ready task that decide its place in the order, and whether its wish still counts. */
 type ReadyTask = Turn & { touched: number }
 
-/** The tasks of one kind in their order, as far as they were read, and the agents that may get them. */
+/** The tasks of one kind in order, as far as they were read, and the agents that may get them. */
 type Line = {
   kind: Kind
-  /** The agents that may get a task of this kind, and those that may get one that was touched since `wishedBefore`. */
+  /** `old`: the agents that may get a task last touched before `wishedBefore`; `fresh`: the agents that may get a task touched since. */
   old: readonly string[]
   fresh: readonly string[]
   read: ReadyTask[]
-  /** How many of the tasks that were read are used up, and whether there are more. */
+  /** How many of the tasks in `read` were taken, and whether there are more to read. */
   used: number
   isRead: boolean
 }
 
-/** How many tasks of a kind are read together. */
+/** How many tasks of a kind are read at once. */
 const page = 32
 
 const ready = 'FROM tasks INDEXED BY tasks_ready WHERE ready = 1'
-/** Parameters have names here, because each is used more than once, and the oldest Node that we support does not know numbered ones. */
+/** Parameters have names here, because each is used more than once, and the oldest supported Node does not accept numbered ones. */
 const wished =
   'FROM tasks INDEXED BY tasks_wished WHERE workspace = :workspace AND capabilities = :capabilities AND wished'
 
 /**
- * Finds the ready tasks that agents may get. There may be thousands of ready tasks that no agent can do: they are skipped kind by kind, and
- * never checked one by one.
+ * Finds the ready tasks that agents may get. There may be thousands of ready tasks that no agent can do: whole kinds of them are skipped,
+ * so that they are never checked one by one.
  */
 export class ReadyTasks {
   #agents: AgentTable
@@ -55,7 +55,7 @@ export class ReadyTasks {
       workspace: stored.statement(`SELECT workspace ${ready} AND workspace > ? ORDER BY workspace LIMIT 1`),
       first: stored.statement(`${capabilities} ORDER BY capabilities LIMIT 1`),
       next: stored.statement(`${capabilities} AND capabilities > ? ORDER BY capabilities LIMIT 1`),
-      // Jumps from each wish to the next, however many tasks have it.
+      // Jumps from each wish to the next, however many tasks have the same wish.
       wishes: stored.statement(
         `WITH RECURSIVE wishes (wish) AS (
            SELECT min(wished) ${wished} > ''
@@ -103,12 +103,12 @@ export class ReadyTasks {
     return new FleetRules(rules, rules.some(({ limit }) => limit !== undefined) ? this.heldOn() : undefined)
   }
 
-  /** The next task of a line; reads more tasks when those that were read are used up. */
+  /** The next task of a line; reads more tasks when all that were read are used up. */
   #next(line: Line, { wishedBefore }: ClaimQuery): ReadyTask | undefined {
     if (line.used === line.read.length && !line.isRead) {
       const { kind, fresh } = line
       const last = line.read.at(-1)
-      // If a task still waits for an agent that is not in the query, none of the agents in the query gets it.
+      // If no agent of the query may get a fresh task of this kind, only old ones are read.
       const before = fresh.length > 0 ? Number.MAX_VALUE : wishedBefore
       const after = [-(last?.priority ?? Infinity), last?.created ?? 0, last?.id ?? ''] as const
       const { workspace, capabilities, wish } = kind
@@ -139,7 +139,7 @@ export class ReadyTasks {
     })
   }
 
-  /** The kinds of ready tasks of one workspace and with the same capabilities, for the agents that can do them. */
+  /** The kinds of ready tasks of one workspace and with the same capabilities, with the agents that can do them. */
   #linesOf(common: Omit<Kind, 'wish'>, able: string[], at: ClaimTimes, rules: FleetRules): Line[] {
     const unread = { read: [], used: 0, isRead: false }
     const lines: Line[] = [{ kind: { ...common, wish: '' }, old: able, fresh: able, ...unread }]
@@ -153,7 +153,7 @@ export class ReadyTasks {
     return lines
   }
 
-  /** The workspaces that may have ready tasks for these agents, each with its agents in their order. */
+  /** The workspaces that may have ready tasks for these agents, each with its agents in order. */
   #workspaces(agents: readonly AgentRow[]): Map<string, AgentRow[]> {
     const known = new Map<string, AgentRow[]>()
     const keys = agents.map(({ agent }) => workspacesOf(agent))
@@ -179,5 +179,5 @@ export class ReadyTasks {
 
 const idsOf = (agents: readonly AgentRow[]) => agents.map(({ agent }) => agent.id)
 
-/** Whether the next task of a line goes before that of another. */
+/** Whether the next task of one line goes before the next task of the other. */
 const isBefore = (line: Line, other: Line) => goesBefore(line.read[line.used]!, other.read[other.used]!)

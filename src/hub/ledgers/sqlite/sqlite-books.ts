@@ -2,16 +2,16 @@ import type { BookDatabase, BookStatement, BookWork } from '../ledger-books.ts'
 import type { SqliteRows } from './sqlite-rows.ts'
 import { nameErrors, storeError } from '../../../store/store-error.ts'
 
-/** Runs work in a transaction, when nothing else writes. */
+/** Runs work in a transaction, at a time when nothing else writes. */
 type Transaction = <T>(work: () => T) => Promise<T>
 
-/** Books in SQLite. Those of a ledger are written between rounds, because a round is a transaction of the same connection. */
+/** Books in SQLite. The books of a ledger are written between rounds, because a round is a transaction on the same connection. */
 export class SqliteBooks implements BookDatabase {
   readonly kind = 'sqlite'
   #path: string
   #transaction: Transaction
   #rows: SqliteRows
-  /** Counts the changes, which outdate cached rows. */
+  /** Counts the changes that make cached rows outdated. */
   #generation = 0
 
   constructor(path: string, rows: SqliteRows, transaction: Transaction) {

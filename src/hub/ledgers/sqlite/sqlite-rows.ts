@@ -4,12 +4,12 @@ import type { AnyTable } from '../ledger-tables.ts'
 import type { Table } from '../tables.ts'
 import { insertText, keyColumn, replacing, selectText, valuesIn } from '../tables.ts'
 
-/** Reads and writes rows of the tables of a ledger. Each statement is prepared once. */
+/** Reads and writes rows of a ledger's tables. Each statement is prepared only once. */
 export class SqliteRows {
   #db: DatabaseSync
   #prepared = new Map<string, StatementSync>()
   #puts = new Map<string, StatementSync>()
-  /** The statements that find rows by one column, by table and column. They are most reads, so that their text is built once. */
+  /** The statements that find rows by one column, by table and column. Most reads use them, so each text is built only once. */
   #finds = new Map<string, Map<string, StatementSync>>()
 
   constructor(db: DatabaseSync) {
@@ -22,7 +22,7 @@ export class SqliteRows {
     return known
   }
 
-  /** The rows that a query finds; `from` names the table and the index by which it is read. */
+  /** The rows that a query finds; `from` names the table and the index that the query uses. */
   select<Row>(
     table: Table<Row>,
     { in: among, where, order = '', values = [] }: RowQuery = {},
@@ -48,7 +48,7 @@ export class SqliteRows {
     return wanted.flatMap((value) => find.all(value)).map((row) => table.read(row))
   }
 
-  /** Stores a row; `json` is its JSON if the caller has that already. */
+  /** Stores a row; `json` is its JSON if the caller already has it. */
   put<Row>(table: Table<Row>, row: Row, json?: string): void {
     let put = this.#puts.get(table.name)
     if (!put) {

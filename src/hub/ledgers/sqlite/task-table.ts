@@ -26,7 +26,8 @@ type PrunableTask = {
 }
 
 /**
- * Finished tasks that may be removed, by the same rule as `LedgerRound.expired`; the time before which they were touched is passed twice.
+ * The SQL for finished tasks that may be removed, by the rule in `LedgerRound.expired`; the time before which they were touched is passed
+ * twice.
  */
 const removable = `FROM tasks t INDEXED BY tasks_ended WHERE t.state IN (${finished}) AND t.touched < ? AND t.merging IS NULL
   AND NOT EXISTS (SELECT 1 FROM task_needs n WHERE n.need = t.id)
@@ -62,8 +63,8 @@ export class TaskTable {
   }
 
   /**
-   * A list of tasks. The index begins with the columns that the list names; if those match many rows, each state is read on its own and
-   * newest first, so that only as many rows are read as the list wants.
+   * A list of tasks. The index begins with the columns of the conditions; if those match many rows, each state is read separately and
+   * newest first, so that no more rows are read than the list needs.
    */
   list({ conditions, values, states, few, most = -1 }: TaskList): TaskRow[] {
     const has = (column: string) => conditions.includes(`${column} = ?`)
@@ -90,7 +91,7 @@ export class TaskTable {
     }))
   }
 
-  /** The agents that have a task. */
+  /** The agents that have a task now. */
   holders(): string[] {
     const rows = this.#statement(`SELECT agent FROM tasks INDEXED BY tasks_state WHERE ${isHeld}`).all()
     return (rows as { agent: string }[]).map(({ agent }) => agent)
@@ -110,7 +111,7 @@ export class TaskTable {
     return this.rows([...new Set([...due, ...late].map((row) => (row as Place).id))].slice(0, most))
   }
 
-  /** Stores the needs of open tasks that an older termaite did not store, because it only stored those of queued tasks. */
+  /** Stores the needs of all open tasks, because an older termaite only stored the needs of queued tasks. */
   noteNeeds(): void {
     this.#statement(
       `INSERT OR IGNORE INTO task_needs (need, task) SELECT needs.value, t.id
@@ -124,15 +125,15 @@ export class TaskTable {
     return this.rows((found as Place[]).map(({ id }) => id))
   }
 
-  /** Which of the tasks an open task needs. */
+  /** The ids of those tasks that an open task needs. */
   needed(ids: readonly string[]): string[] {
     const needing = this.#statement('SELECT 1 FROM task_needs WHERE need = ? LIMIT 1')
     return ids.filter((id) => needing.get(id) !== undefined)
   }
 
   /**
-   * Some of the tasks that `expired` finds, after a place in their order, with the sizes and names of everything that is removed along with
-   * them.
+   * Some of the tasks that `expired` finds, starting after a place in their order, with the sizes and names of everything that is removed
+   * along with them.
    */
   prunable(before: number, after: { touched: number; id: string }, most: number): PrunableTask[] {
     const sql = `SELECT t.id, t.touched, t.state, t.pipeline, octet_length(t.task) AS bytes ${removable}
@@ -150,14 +151,14 @@ export class TaskTable {
     })
   }
 
-  /** The tasks that refer to a long text, or have referred to it. */
+  /** The tasks that refer to a long text, or once referred to it. */
   naming(text: string): string[] {
     return (this.#statement('SELECT task AS id FROM task_texts WHERE text = ?').all(text) as Place[]).map(
       ({ id }) => id,
     )
   }
 
-  /** Removes tasks with everything that belongs to them, and remembers their ids. */
+  /** Removes tasks with everything that belongs to them, and stores their ids as removed. */
   remove(removed: readonly RemovedTask[]): void {
     const drop = ['tasks WHERE id', 'task_needs WHERE task', 'task_texts WHERE task', 'notes WHERE task'].map((from) =>
       this.#statement(`DELETE FROM ${from} = ?`),
@@ -175,17 +176,17 @@ export class TaskTable {
       ).run(last.at - rememberedMs)
   }
 
-  /** Gives the agents of all tasks in a state at least until this time to report: while no hub ran, they could not reach one. */
+  /** Gives the agents of all tasks in a state at least until this time to report, because they could not reach a hub while none ran. */
   extend(state: TaskState, until: number): void {
     this.#statement('UPDATE tasks SET due = max(coalesce(due, 0), ?) WHERE state = ?').run(until, state)
   }
 
-  /** The tasks after an id, in the order of ids. */
+  /** The tasks that follow an id, in the order of ids. */
   after(id: string, most: number): TaskRow[] {
     return this.#stored.select(taskTable, { where: 'id > ?', order: 'ORDER BY id LIMIT ?', values: [id, most] })
   }
 
-  /** Whether a task refers to a long text, or has referred to it. */
+  /** Whether a task refers to a long text, or once referred to it. */
   names(text: string): boolean {
     return this.#statement('SELECT 1 FROM task_texts WHERE text = ? LIMIT 1').get(text) !== undefined
   }
@@ -195,7 +196,7 @@ export class TaskTable {
   }
 }
 
-/** The bounds of all texts that begin with a text. */
+/** The lower and upper bound of all texts that begin with a given text. */
 const beginning = (text: string) => [text, `${text}\u{10ffff}`]
 
 const isNewer = (a: Place, b: Place) => b.created - a.created || (a.id < b.id ? 1 : -1)

@@ -6,30 +6,30 @@ import type { CallerRole } from './hub-key.ts'
  */
 export type HubAct = {
   at: number
-  /** The client's name, the id of its key, of its sign-in or of the person whom the proxy signed in, and its role. */
+  /** The client's name, the id of its key or sign-in (or of the person whom the proxy signed in), and its role. */
   by: string
   key: string
   role: CallerRole
-  /** The client's address; missing for a program that wrote into the ledger itself. */
+  /** The client's address; missing for a program that wrote directly into the ledger. */
   address?: string
   /** The name of the act, which never changes, such as `tasks approve` or `mcp assign_task`. */
   act: string
-  /** The id of the task, agent, key or other thing that the act was on. */
+  /** The id of the task, agent, key or other thing that the act changed. */
   on?: string
-  /** `refused`: the client's role does not allow the act. `failed`: the hub could not do it, for the reason of its HTTP status. */
+  /** `refused`: the client's role does not allow the act. `failed`: the hub could not do it; the HTTP status says why. */
   outcome: 'done' | 'refused' | 'failed'
   status: number
 }
 
-/** An act as it is kept. Numbers rise with every act; some may be missing. */
+/** A stored act. Numbers rise with every act; some may be missing. */
 export type KeptAct = HubAct & { number: number }
 
-/** A page of acts, the oldest first: those since a time, by one client, after a number. */
+/** Selects a page of acts, oldest first: since a time, by one client, or after a number. */
 export type AuditQuery = { since?: number; by?: string; after?: number; most: number }
 
-/** Stores the acts of the hub's clients: the newest ones, bounded in number and age. */
+/** Stores the acts of the hub's clients. Only the newest acts are kept, limited by number and age. */
 export interface HubAuditBook {
-  /** Keeps all of the acts or none of them. Once the promise resolves they survive the end of the process. */
+  /** Stores all of the acts or none of them. Once the promise resolves they survive the end of the process. */
   add(acts: readonly HubAct[]): Promise<void>
   page(query: AuditQuery): Promise<KeptAct[]>
   close(): Promise<void>

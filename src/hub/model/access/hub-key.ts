@@ -3,15 +3,15 @@ export const hubRoles = ['observer', 'agent', 'member', 'admin'] as const
 
 export type HubRole = (typeof hubRoles)[number]
 
-/** The rights of a caller: those of a key, or those of a browser whose link shows one session. */
+/** The rights of a caller: the rights of a key, or those of a browser whose link shows one session. */
 export const callerRoles = [...hubRoles, 'guest'] as const
 
 export type CallerRole = (typeof callerRoles)[number]
 
-/** A client's key as the hub keeps it. The secret itself is known to the client alone. */
+/** A client's key as the hub stores it. Only the client knows the secret itself. */
 export type HubKey = {
   id: string
-  /** The client's name. Everything that it does at the hub is kept under this name; for an agent it is the agent's id. */
+  /** The client's name, under which everything that it does at the hub is recorded; for an agent it is the agent's id. */
   name: string
   role: HubRole
   /** SHA-256 of the secret, in hex. */
@@ -19,13 +19,13 @@ export type HubKey = {
   made: number
   /** The name of the client that made the key. */
   by: string
-  /** When the key was last used, to within some minutes. */
+  /** When the key was last used, accurate to some minutes. */
   used?: number
-  /** The time of day at which the key expires. */
+  /** The wall-clock time at which the key expires. */
   ends?: number
   /** The previous secret, which is accepted until it expires, so that clients can be given the new one in the meantime. */
   old?: { hash: string; ends: number }
-  /** Set for a key that was made for one run of an agent. It is revoked with the run, and expires when nobody uses it. */
+  /** Set for a key that was made for one run of an agent. It is revoked when the run ends, and expires if nobody uses it. */
   lent?: true
 }
 
@@ -35,7 +35,7 @@ export type ListedKey = Omit<HubKey, 'hash' | 'old'> & {
   oldEnds?: number
 }
 
-/** A new key. Its secret is shown here once and kept nowhere. */
+/** A new key. Its secret is shown once, and stored nowhere. */
 export type NewKey = { key: ListedKey; secret: string }
 
 /** How long the old secret is accepted, and how long the key with the new one lasts. */
@@ -46,7 +46,7 @@ export type HubCaller = Pick<HubKey, 'id' | 'name'> & {
   role: CallerRole
   /** The only session that a guest can read. */
   session?: string
-  /** The time at which the client's key, secret or link expires. */
+  /** When the client's key, secret or link expires. */
   ends?: number
   /** Set for a person whom the proxy in front of the hub has signed in. */
   sso?: true
@@ -58,11 +58,11 @@ export interface HubKeyBook {
   /** The key with a secret, or with an old secret, of this hash. */
   withHash(hash: string): Promise<HubKey | undefined>
   /**
-   * Stores a key, in place of the key `instead` if one is given. False if the name is taken, and if the other key is gone or has another
-   * secret by now: of two clients that replace a key at once, one succeeds.
+   * Stores a key; if `instead` is given, it replaces that key. False if the name is taken, or if the key to replace no longer exists or
+   * has a new secret: of two clients that replace a key at once, only one succeeds.
    */
   put(key: HubKey, instead?: Pick<HubKey, 'id' | 'hash'>): Promise<boolean>
-  /** False when there is no such key. */
+  /** False if there is no such key. */
   remove(id: string): Promise<boolean>
   markUsed(id: string, at: number): Promise<void>
 }

@@ -11,14 +11,14 @@ export type HubInvite = {
   ends: number
   /** The lifetime of the key, if it expires. */
   lifeMs?: number
-  /** The hash of the secret that the machine made for itself: the same request again, after a lost answer, gets the same key. */
+  /** The hash of the secret that the machine made for itself: repeating the request after a lost answer returns the same key. */
   used?: { hash: string; at: number }
 }
 
 /** An invitation as it is listed: without anything that would reveal its code. */
 export type ListedInvite = Omit<HubInvite, 'hash' | 'used'> & { usedAt?: number }
 
-/** A new invitation. Its code is shown here once and kept nowhere. */
+/** A new invitation. Its code is shown once, and stored nowhere. */
 export type NewInvite = { invite: ListedInvite; code: string }
 
 /** `validMs`: how long the code can be used; `lifeMs`: the lifetime of the key, if it expires. */
@@ -31,9 +31,9 @@ export const isOpenInvite = ({ ends, used }: HubInvite, now: number) => used ===
 export interface HubInviteBook {
   all(): Promise<HubInvite[]>
   withHash(hash: string): Promise<HubInvite | undefined>
-  /** Stores an invitation, in place of one for the same name, and forgets those that expired before a time. */
+  /** Stores an invitation, in place of an earlier one for the same name, and removes those that expired before `endedBefore`. */
   put(invite: HubInvite, endedBefore: number): Promise<void>
-  /** Records who used an invitation; false if it is gone, or somebody has used it already. */
+  /** Records who used an invitation; false if it no longer exists or was used already. */
   use(id: string, used: { hash: string; at: number }): Promise<boolean>
   /** Removes the invitation for a name. */
   removeNamed(name: string): Promise<void>
@@ -44,7 +44,7 @@ const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const groups = 4
 const groupLetters = 5
 
-/** A code of a hundred random bits in four groups, which a person can read aloud. `bytes` are random; each gives one letter. */
+/** A code of a hundred random bits in four groups, which a person can read aloud. Each of the random `bytes` gives one letter. */
 export function codeOf(bytes: Uint8Array): string {
   const all = Array.from(bytes.subarray(0, groups * groupLetters), (byte) => letters[byte % 32]!)
   return Array.from({ length: groups }, (_, at) => all.slice(at * groupLetters, (at + 1) * groupLetters).join('')).join(
@@ -52,7 +52,7 @@ export function codeOf(bytes: Uint8Array): string {
   )
 }
 
-/** A code as a person typed it, in the form in which it was made; undefined if it cannot be a code. */
+/** A typed code in the form in which it was made; undefined if it cannot be a code. */
 export function readCode(typed: string): string | undefined {
   const plain = typed.toUpperCase().replaceAll(/[\s-]/g, '').replaceAll('O', '0').replaceAll(/[IL]/g, '1')
   if (plain.length !== groups * groupLetters || [...plain].some((letter) => !letters.includes(letter))) return undefined

@@ -4,9 +4,9 @@ import type { CallerRole } from './hub-key.ts'
 type RightRow = { roles: readonly CallerRole[]; words: string }
 
 /**
- * The operations that each role may do; every operation and every tool of the hub names its right here. A key of the role agent never reviews. An admin's
- * key includes the role agent, so that one MCP client of the hub's owner can both work and give out work; an admin could make itself a key
- * of the role agent anyway.
+ * The operations that each role may perform; every operation and every tool of the hub names its right here. A key of the role agent
+ * never reviews. An admin's key includes the role agent, so that one MCP client of the hub's owner can both work and give out work; an
+ * admin could make itself a key of the role agent anyway.
  */
 export const rights = {
   self: { roles: ['guest', 'observer', 'agent', 'member', 'admin'], words: 'see or end its own key' },

@@ -29,7 +29,7 @@ export const agentOperations = {
     output: registered,
   },
   'POST /api/agents/:id/wait': {
-    about: 'Waits for a task, a message or the end; at most 290 seconds.',
+    about: 'Waits for a task, a message or the order to leave; at most 290 seconds.',
     right: 'take',
     input: {
       timeout: optional(about('Seconds to wait at most.', number(0))),
@@ -75,7 +75,7 @@ export const agentOperations = {
     audit: 'none',
   },
   'POST /api/agents/:id/spent': {
-    about: 'Reports what the calling agent has used in all.',
+    about: 'Reports the total usage of the calling agent.',
     right: 'report',
     input: { tokens: integer(0), cost: optional(number(0)), priced: optional(integer(0)) },
     output: nothing,

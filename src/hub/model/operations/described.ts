@@ -6,7 +6,7 @@ export const namedShapes: Record<string, Shape<unknown>> = {}
 
 type KeyOf<T> = T extends unknown ? keyof T : never
 
-/** Does not compile if a shape lacks a field of the type that it describes, or has one that the type does not have. */
+/** Does not compile if a shape lacks a field of the type that it describes, or has a field that the type lacks. */
 type Whole<T, S> = [KeyOf<T>, KeyOf<TypeOf<S>>] extends [KeyOf<TypeOf<S>>, KeyOf<T>] ? unknown : never
 
 /** A shape for all fields of a type of the hub. */
@@ -15,7 +15,7 @@ export const shapeOf =
   <S extends Shape<unknown>>(shape: S & Whole<T, S>): Shape<T> =>
     shape as Shape<unknown> as Shape<T>
 
-/** A shape for the fields of a type on which other programs can rely; answers have the others, too. */
+/** A shape for those fields of a type that other programs can rely on; answers also contain the others. */
 export const partOf =
   <T>() =>
   <F extends Fields>(fields: F & (keyof F extends KeyOf<T> ? unknown : never)): Shape<T> =>
@@ -33,10 +33,10 @@ export const describeType =
   <S extends Shape<unknown>>(name: string, shape: S & Whole<T, S>): Shape<T> =>
     nameShape(name, shape as Shape<unknown> as Shape<T>)
 
-/** A text or bytes, and not JSON. */
+/** Plain text or bytes instead of JSON. */
 export const plainText: Shape<string> & { is: 'plain text' } = { ...string(), is: 'plain text' }
 /**
- * An answer in the form in which the dashboard of the same version holds its state. The form changes with the dashboard, so other
+ * An answer in the form in which the dashboard of the same version stores its state. The form changes with the dashboard, so other
  * programs use /api/state.
  */
 export const ofDashboard = <T>(): Shape<T> & { is: 'of the dashboard' } => ({

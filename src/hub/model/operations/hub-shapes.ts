@@ -52,7 +52,7 @@ export const note = describeType<TaskNote>()(
         object({ try: integer(1), path: text, line: integer(1), side: oneOf('old', 'new'), text }),
       ),
     ),
-    resolved: optional(about('Who took care of a comment at a line.', text)),
+    resolved: optional(about('Who resolved a comment on a line.', text)),
   }),
 )
 
@@ -149,7 +149,7 @@ export const taskFields = {
   pipeline: optional(about('The place of the task in a pipeline.', anything())),
   requests: optional(
     about(
-      'The newest requests that have changed the task and that may be repeated, as the hub knows them.',
+      'The newest requests that changed the task and may be repeated, in the form that the hub stores.',
       list(text),
     ),
   ),
@@ -353,7 +353,7 @@ export const state = describeType<HubState & { place: string; next?: string }>()
   object({
     seq: integer(0),
     epoch: text,
-    place: about('Where GET /api/events?after= goes on.', text),
+    place: about('Where GET /api/events?after= continues.', text),
     next: optional(about('The place of the next page of tasks.', text)),
     agents: list(agent),
     tasks: list(task),

@@ -15,10 +15,10 @@ import { bundlePart, longestBundle } from '../tasks/task-try.ts'
 /** A text or an id that must not be empty. */
 export const text = string({ min: 1 })
 
-/** The answer to a question. */
+/** The picks that answer a question. */
 export const picks = about('The ids of options, or one text if the question takes a person’s own words.', list(text))
 
-/** The answer to a request that only says that the request was carried out. */
+/** The empty answer to a request that has been carried out. */
 export const nothing = object({})
 
 /** A whole number in a query. */
@@ -32,13 +32,13 @@ export const pauseFields = { why: optional(reason), drain: optional(boolean()) }
 /** The most rows of one answer. */
 export const mostRows = 1_000
 
-/** The query of a page of a list. */
+/** The query fields for one page of a list. */
 export const pageFields = {
   after: optional(about('The place from an earlier answer: its header x-next, or its field next or after.', string())),
   limit: optional(about(`The most rows of one answer (${mostRows}).`, wholeNumber)),
 }
 
-/** The query of a list of tasks. */
+/** The query fields for a list of tasks. */
 export const taskQueryFields = {
   state: optional(about('States of tasks, several with commas.', string())),
   workspace: optional(about('The key of a workspace.', string())),
@@ -48,7 +48,7 @@ export const taskQueryFields = {
   ...pageFields,
 }
 
-/** A check as it is sent: its whole output, or the id of a text that was sent before. */
+/** A check as it is sent: its whole output, or the id of a text that was sent earlier. */
 export const sentCheck = object({
   command: text,
   exit: optional(integer(-1_000_000)),
@@ -60,7 +60,7 @@ export const sentCheck = object({
 
 const sha = string({ matches: /^[0-9a-f]{64}$/, wants: 'a SHA-256 in 64 digits' })
 
-/** A bundle as an agent names it. */
+/** A bundle in the form in which an agent sends it. */
 export const sentBundle = object({
   id: sha,
   bytes: integer(1),

@@ -97,7 +97,7 @@ export const machineOperations = {
     input: {
       by: optional(
         about(
-          'What each row is about: agent, day or project (agent).',
+          'What each row stands for: agent, day or project (agent).',
           recognised(usageGroups.join(', '), (value) => usageGroups.find((each) => each === value)),
         ),
       ),
@@ -108,7 +108,7 @@ export const machineOperations = {
   },
 } as const satisfies Record<string, Operation>
 
-/** A ledger is copied, and its finished tasks are read, in minutes. */
+/** Seconds for operations on a whole ledger, such as copying it: they can take minutes. */
 const wholeLedger = 360
 
 /** The orders of operators: pauses of agents, machines and the hub, and the labels and limits of machines. */
@@ -142,7 +142,7 @@ export const operatorOperations = {
   },
   'POST /api/machines/:id/rules': {
     about:
-      'Sets the labels of a machine, and the most tasks that its agents have at once; an empty list and 0 take them away.',
+      'Sets the labels of a machine, and the most tasks that its agents have at once; an empty list removes the labels, and 0 the limit.',
     right: 'operate',
     input: { labels: optional(labels), limit: optional(limit) },
     output: rules,

@@ -6,15 +6,18 @@ export type Operation = {
   /** One sentence about the operation, for the description of the API. */
   about: string
   right: Right
-  /** The fields of the query of a GET, or of the body of a POST. A POST without them reads nothing of its body. */
+  /** The fields of the query of a GET, or of the body of a POST. The body of a POST without fields is ignored. */
   input?: Fields
-  /** Set if the body is bytes, which the handler reads as they arrive. */
+  /** Set if the body is bytes that the handler reads as they arrive. */
   takesPieces?: true
   output: Shape<unknown>
-  /** The seconds in which an answer begins, if that takes longer than usual; `wait`: the seconds that the request names, and a few more. */
+  /**
+   * How many seconds an answer may take to begin, if that is longer than usual; `wait`: the seconds that the request names, and a few
+   * more.
+   */
   patience?: number | 'wait'
   /**
-   * How the audit shows a POST: `none` for reports that a working agent repeats all the time and whose content is stored with the task and
+   * How the audit shows a POST: `none` for reports that a working agent sends all the time and whose content is stored with the task and
    * the agent, `claim` for a request that is an act only if it gets a task.
    */
   audit?: 'none' | 'claim'
@@ -27,31 +30,31 @@ export type ParamOf<Path extends string> = Path extends `${string}/:${infer Name
     ? Name
     : never
 
-/** The method and the path of an operation. A part of the path that begins with a colon stands for any one part. */
+/** The method and the path of an operation. A part of the path that begins with a colon matches any one part. */
 export function methodAndPath(name: string): { method: 'GET' | 'POST'; path: string } {
   const [method, path] = name.split(' ') as ['GET' | 'POST', string]
   return { method, path }
 }
 
-/** A path with values in the place of its named parts. */
+/** A path whose named parts are replaced by values. */
 export const filledPath = (path: string, params: Readonly<Record<string, string | number>>) =>
   path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name]!))
 
-/** The reports of agents: a repeated one leads to the same state, or their task remembers the request. */
+/** The rights for reports of agents: a repeated report leads to the same state, or its task remembers the request. */
 const reports: readonly Right[] = ['register', 'take', 'report', 'ask']
 
-/** Whether a client that names its request with a key may send it again: it is done once, and always gets the same answer. */
+/** Whether a client that gives its request a key may repeat the request: it runs once, and the answer is always the same. */
 export const isDoneOnce = (name: string, { right, takesPieces }: Operation) =>
   name.startsWith('POST ') && !takesPieces && !reports.includes(right)
 
-/** Whether an operation uses the key of a request. A task remembers the reports of agents on it. */
+/** Whether an operation uses the key of a request. For an agent's report, the task itself remembers the key. */
 export const takesKey = (name: string, operation: Operation) =>
   isDoneOnce(name, operation) ||
   (name.startsWith('POST /api/tasks/:id/') && ['report', 'ask'].includes(operation.right) && !operation.takesPieces)
 
 /**
- * Whether the hub remembers a request in the transaction that changes the thing, as it does for tasks and messages, so that the request can be
- * sent again even if its hub was killed.
+ * Whether the transaction that makes the change also stores the request, as for tasks and messages, so that the request can be repeated
+ * even if its hub was killed.
  */
 export const isRemembered = (name: string, { right }: Operation) =>
   name.startsWith('POST /api/tasks') || right === 'broadcast'

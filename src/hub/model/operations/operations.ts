@@ -10,7 +10,7 @@ import { taskOperations } from './task-operations.ts'
 
 /**
  * Every operation of the hub, by its name. The routes, the clients, the checks of a request and the description of the API come from this
- * table. The server answers a few other addresses itself: streams, sockets and what needs no key.
+ * table. The server itself answers a few other addresses: streams, sockets, and requests that need no key.
  */
 export const operations = {
   ...agentOperations,
@@ -36,10 +36,10 @@ export type FieldsOf<N extends OperationName> = N extends OperationName
     : object
   : never
 
-/** The named parts of a path, before they are written into it. */
+/** The values for the named parts of a path. */
 export type FilledParams<N extends OperationName> = Record<ParamOf<N>, string | number>
 
-/** The fields of an operation as a client sends them: it keeps its lists. */
+/** The fields of an operation as a client sends them, with lists as lists. */
 export type SentFields<N extends OperationName> = Sent<FieldsOf<N>>
 type Sent<T> = T extends (infer Each)[]
   ? readonly Sent<Each>[]
@@ -53,7 +53,7 @@ export type AnswerOf<N extends OperationName> = TypeOf<Operations[N]['output']>
 export const inputOf = <N extends OperationWithInput>(name: N): Operations[N]['input'] => operations[name].input
 type OperationWithInput = { [N in OperationName]: Operations[N] extends { input: Fields } ? N : never }[OperationName]
 
-/** The operations of one method, of some path, with some answer. */
+/** The operations with a certain method and, optionally, a certain path or answer. */
 export type OperationsWith<Name extends string, Answer = unknown> = {
   [N in OperationName]: N extends Name ? (AnswerOf<N> extends Answer ? N : never) : never
 }[OperationName]

@@ -111,7 +111,7 @@ export const peopleOperations = {
       since: optional(about('From this time, in ms since 1970 (0).', wholeNumber)),
       after: optional(about('The number of the last act of an earlier answer.', wholeNumber)),
       limit: optional(about('The most acts of one answer (1000).', wholeNumber)),
-      by: optional(about('Only what this client did.', string())),
+      by: optional(about('Only the acts of this client.', string())),
     },
     output: shapeOf<{ acts: KeptAct[]; after?: number }>()(
       object({

@@ -16,7 +16,7 @@ export const pipelineOperations = {
   'POST /api/pipelines': {
     about: 'Adds all tasks of a plan, or none if it has a mistake.',
     right: 'add',
-    // `plan` is the text of the file, `file` its name; `workspace` and `zone` are those of the person who sends it.
+    // `plan` is the text of the file, `file` its name; `workspace` and `zone` are those of the person who adds the plan.
     input: { id: text, plan: text, file: optional(text), workspace: text, zone: optional(text) },
     output: shapeOf<AddedPlan>()(either(object({ pipeline: object(pipelineFields) }), object({ schedule }))),
   },
@@ -32,11 +32,11 @@ export const pipelineOperations = {
     output: pipeline,
   },
   'POST /api/pipelines/:id/pause': {
-    about: 'Hands out no further task of a pipeline.',
+    about: 'Gives out no further task of a pipeline.',
     right: 'direct',
     output: pipeline,
   },
-  'POST /api/pipelines/:id/resume': { about: 'Lets a paused pipeline go on.', right: 'direct', output: pipeline },
+  'POST /api/pipelines/:id/resume': { about: 'Lets a paused pipeline continue.', right: 'direct', output: pipeline },
   'POST /api/pipelines/:id/answer': {
     about: 'Answers the question about the budget of a pipeline.',
     right: 'answer',
@@ -45,6 +45,6 @@ export const pipelineOperations = {
   },
   'GET /api/schedules': { about: 'Lists the schedules.', right: 'read', output: list(schedule) },
   'POST /api/schedules/:id/pause': { about: 'Pauses a schedule.', right: 'direct', output: schedule },
-  'POST /api/schedules/:id/resume': { about: 'Lets a paused schedule go on.', right: 'direct', output: schedule },
+  'POST /api/schedules/:id/resume': { about: 'Lets a paused schedule continue.', right: 'direct', output: schedule },
   'POST /api/schedules/:id/remove': { about: 'Removes a schedule.', right: 'direct', output: schedule },
 } as const satisfies Record<string, Operation>

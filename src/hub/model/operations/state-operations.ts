@@ -7,8 +7,8 @@ import { state } from './hub-shapes.ts'
 import { pageFields, taskQueryFields } from './input-shapes.ts'
 
 /**
- * Everything at one moment: complete for programs, and in brief for the dashboard, which gets finished tasks gradually and a complete task
- * when it is opened.
+ * The state at one moment: complete for programs, and in brief for the dashboard, which loads finished tasks gradually and a complete
+ * task when a person opens it.
  */
 export const stateOperations = {
   'GET /api/state': {
@@ -18,12 +18,12 @@ export const stateOperations = {
     output: state,
   },
   'GET /api/page': {
-    about: 'Open tasks and everything else at one moment in short, as the dashboard shows it first.',
+    about: 'Open tasks in short form, and everything else at one moment, as the dashboard first shows it.',
     right: 'read',
     output: ofDashboard<HubState & { place: string; count: number; schedules: Schedule[] }>(),
   },
   'GET /api/page/tasks': {
-    about: 'Finished tasks in short, the newest first, as the dashboard lists them.',
+    about: 'Finished tasks in short form, newest first, as the dashboard lists them.',
     right: 'read',
     input: pageFields,
     output: ofDashboard<{ seq: number; tasks: Task[]; after?: string }>(),

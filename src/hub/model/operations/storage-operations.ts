@@ -6,7 +6,7 @@ import { plainText, shapeOf } from './described.ts'
 import { keptText } from './hub-shapes.ts'
 import { wholeNumber } from './input-shapes.ts'
 
-/** Counting and removing reads all finished tasks. */
+/** Seconds for counting and removing, which read all finished tasks. */
 const allTasks = 360
 
 /** The files of tasks, and the removal of finished tasks. */
@@ -25,9 +25,9 @@ export const storageOperations = {
   },
   'GET /api/retention': {
     about:
-      'Counts what is removed with finished tasks that are older than a given age: tasks by state, pipelines, notes, long texts and bytes.',
+      'Counts what would be removed with finished tasks that are older than a given age: tasks by state, pipelines, notes, long texts and bytes.',
     right: 'prune',
-    input: { keptMs: optional(about('how many ms ago the tasks were touched last, at least', wholeNumber)) },
+    input: { keptMs: optional(about('how many ms ago the tasks were last touched, at least', wholeNumber)) },
     output: shapeOf<Prunable>()(
       object({
         tasks: list(object({ state: oneOf(...taskStates), count: integer(0) })),

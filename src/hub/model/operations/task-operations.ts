@@ -21,7 +21,7 @@ import { nothing, sentBundle, sentCheck, sentPlace, taskQueryFields, text, whole
 
 const sentDiff = either(string(), object({ id: text, cut: optional(boolean()) }))
 const priority = integer(-100, 100)
-/** Texts of the work of a task take long to send. */
+/** Seconds for sending long texts of a task's work. */
 const longTexts = 600
 
 /** Tasks: people add, review and direct them, and agents report on them. */
@@ -79,7 +79,7 @@ export const taskOperations = {
     output: task,
   },
   'POST /api/tasks/:id/release': {
-    about: 'Gives a task back to the queue, because its agent can work on none.',
+    about: 'Gives a task back to the queue, because its agent cannot work on any task.',
     right: 'report',
     input: { agent: optional(text), reason: text },
     output: task,
@@ -128,7 +128,7 @@ export const taskOperations = {
     },
     output: object({ notes: list(note), count: integer(0) }),
   },
-  'GET /api/tasks/:id/comments': { about: 'The comments at lines of diffs.', right: 'read', output: list(note) },
+  'GET /api/tasks/:id/comments': { about: 'The comments on lines of diffs.', right: 'read', output: list(note) },
   'POST /api/tasks/:id/answer': {
     about: 'Answers the question of a blocked task.',
     right: 'answer',
@@ -185,10 +185,10 @@ export const taskOperations = {
       merged: optional(object({ machine: text, branch: text, into: text, commit: text })),
     },
     output: shapeOf<Task & { merged?: TaskMerge }>()(object({ ...taskFields, merged: optional(merge) })),
-    // The machine of the hub may have to merge first.
+    // The hub's machine may have to merge first.
     patience: 960,
   },
-  // The parts themselves go to /api/tasks/:id/texts.
+  // The parts themselves are sent to /api/tasks/:id/texts.
   'POST /api/tasks/:id/bundle': {
     about: 'Says which parts of a bundle the hub does not have yet.',
     right: 'report',
@@ -211,7 +211,7 @@ export const taskOperations = {
   'GET /api/tasks/:id/tries/:number/bundle': {
     about: 'The branch of a try as a git bundle.',
     right: 'read',
-    input: { from: optional(about('The first byte that is wanted (0).', wholeNumber)) },
+    input: { from: optional(about('The first byte to send (0).', wholeNumber)) },
     output: plainText,
   },
 } as const satisfies Record<string, Operation>

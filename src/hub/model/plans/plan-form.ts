@@ -28,7 +28,7 @@ const duration = recognised('a duration such as 90s, 15m, 1h30m or 2d', (value) 
   typeof value === 'string' ? durationMs(value) : undefined,
 )
 
-/** A moment as clocks show it, in ms as if it were UTC; `zoned` if the text itself names the zone. */
+/** A time as a clock shows it, in ms as if it were UTC; `zoned` if the text names its zone. */
 export type WrittenTime = { shown: number; zoned: boolean }
 
 const moment = recognised('a time such as 2026-11-30T18:00', (value): WrittenTime | undefined => {
@@ -41,7 +41,7 @@ const moment = recognised('a time such as 2026-11-30T18:00', (value): WrittenTim
 const deadline = either(duration, moment)
 const retries = either(integer(0, 20), object({ times: integer(0, 20), pause: optional(duration) }))
 
-/** Numbers and true or false are fine as values of a matrix: they are written into texts. */
+/** Numbers and booleans are allowed as values of a matrix, because they are only inserted into texts. */
 const scalar = recognised('a text or a number', (value) =>
   ['string', 'number', 'boolean'].includes(typeof value) && value !== '' ? String(value) : undefined,
 )
@@ -62,7 +62,7 @@ const matrix: Shape<Matrix> = {
   },
 }
 
-/** The fields that a task may have, and that `defaults` may give to all tasks. */
+/** The fields that each task may have, and that `defaults` may set for all tasks. */
 const common = {
   workspace: optional(text),
   agent: optional(text),
@@ -72,7 +72,7 @@ const common = {
   deadline: optional(deadline),
 }
 
-/** The form of a plan as it is written in a file. */
+/** The form of a plan in a file. */
 export const planForm = object({
   name: string({
     matches: /^[^\s\p{Cc}](?:[^\p{Cc}]{0,78}[^\s\p{Cc}])?$/u,

@@ -1,21 +1,22 @@
 /** One combination of a matrix: a value for each of its names. */
 export type Combination = Record<string, string>
 
-/** A matrix as a plan contains it. `include` and `exclude` list combinations, or parts of them. */
+/** A matrix in the form that a plan has it. `include` and `exclude` list combinations, or parts of them. */
 export type Matrix = { axes: Record<string, string[]>; include: Combination[]; exclude: Combination[] }
 
-/** The most tasks that one matrix may become. */
+/** The most tasks that one matrix may expand to. */
 export const mostCombinations = 256
 
-/** How many combinations the axes give, before anything is excluded. It is known without making them. */
+/** How many combinations the axes have before any is excluded, computed without making them. */
 export function combinationCount({ axes }: Pick<Matrix, 'axes'>): number {
   const lengths = Object.values(axes).map(({ length }) => length)
   return lengths.length === 0 ? 0 : lengths.reduce((product, length) => product * length, 1)
 }
 
 /**
- * The combinations of a matrix, in the order of its axes, the last axis changing first. An `exclude` removes every combination that has all
- * its values. An `include` adds its further values to each combination that agrees with it, and is a combination of its own if none does.
+ * The combinations of a matrix, in the order of its axes; the last axis changes fastest. An `exclude` removes every combination that has
+ * all its values. An `include` adds its further values to each combination that matches it, and is a separate combination if none
+ * matches.
  */
 export function combinations({ axes, include, exclude }: Matrix): Combination[] {
   const names = Object.keys(axes)
@@ -30,7 +31,7 @@ export function combinations({ axes, include, exclude }: Matrix): Combination[] 
   for (const extra of include) {
     const shared = Object.keys(extra).filter((key) => names.includes(key))
     const agree = left.filter((one) => has(one, extra, shared))
-    // An extra combination without a name of the axes would otherwise be added to all of them, which is what it asks for.
+    // An extra combination without a name of an axis matches all combinations, and is meant to be added to all of them.
     if (agree.length === 0) further.push(extra)
     else for (const one of agree) Object.assign(one, extra)
   }

@@ -3,17 +3,17 @@ import type { Path } from '../../../core/data/shape.ts'
 import { nearest } from '../../../base/text/nearest.ts'
 import { pathText } from '../../../core/data/shape.ts'
 
-/** A mistake in a plan: its place, and a message that says what is wrong, what is allowed and what to do. */
+/** A mistake in a plan: its place, and a message that says what is wrong and how to correct it. */
 export type PlanProblem = { line: number; column: number; at: string; words: string }
 
-/** The problems of a plan, one in each line, as compilers write them. */
+/** The problems of a plan, one per line, in the format of compilers. */
 export function problemLines(file: string, problems: readonly PlanProblem[]): string[] {
   return problems.map(
     ({ line, column, at, words }) => `${file}:${line}:${column}: ${at === '' ? '' : `${at}: `}${words}`,
   )
 }
 
-/** The most problems of one plan that are shown: nobody reads more before fixing these. */
+/** The most problems of one plan that are shown: nobody reads more of them before fixing these. */
 const mostProblems = 100
 
 /** Collects the problems of one plan, so that a person sees all of them at once. */
@@ -34,7 +34,7 @@ export class PlanProblems {
     return left > 0 ? [...told, { line: told.at(-1)!.line, column: 1, at: '', words }] : told
   }
 
-  /** Notes a problem at a path, or at the text `within` there. The same problem of several combinations is noted once. */
+  /** Notes a problem at a path, or at the text `within` at that path. A problem that several combinations share is noted once. */
   add(path: Path, words: string, within?: string): void {
     const at = pathText(path)
     const isNew = this.#seen.size < this.#seen.add(`${at}\n${words}`).size
@@ -43,7 +43,7 @@ export class PlanProblems {
   }
 }
 
-/** Ends a sentence about an unknown word with the word that was probably meant, or with all that are known. */
+/** Ends a sentence about an unknown word with the word that was probably meant, or with all known words. */
 export function meantWords(word: string, known: readonly string[]): string {
   const near = nearest(word, known)
   if (near !== undefined) return `; did you mean "${near}"?`

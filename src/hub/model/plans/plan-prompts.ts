@@ -6,7 +6,7 @@ import { nearest } from '../../../base/text/nearest.ts'
 import { meantWords } from './plan-problems.ts'
 import { handedFields, templatePieces } from '../../../core/data/prompt-template.ts'
 
-/** A need as a task names it, and the names of the tasks that it refers to: several if the need has a matrix. */
+/** A need as a task writes it, and the names of the tasks that it refers to: several if the need has a matrix. */
 export type NamedNeed = { group: string; names: string[] }
 
 /** The templates of one task, for one combination of its matrix. */
@@ -26,7 +26,7 @@ export class PlanTemplates {
     this.#problems = problems
   }
 
-  /** Reads a prompt. Values of the matrix are text from here on, and results are references. */
+  /** Parses a prompt. Values of the matrix are replaced by text, and results by references. */
   prompt(text: string, path: Path): PromptPart<string>[] {
     const parts = this.#pieces(text, path).map((piece) =>
       typeof piece === 'string' ? piece : this.#reference(piece.reference, path),
@@ -34,7 +34,7 @@ export class PlanTemplates {
     return joinTexts(parts)
   }
 
-  /** Reads a text outside of prompts, which can only contain values of the matrix. */
+  /** Parses a text that is not a prompt, and so can only contain values of the matrix. */
   text(text: string, path: Path): string {
     return this.#pieces(text, path)
       .map((piece) => {
@@ -42,7 +42,7 @@ export class PlanTemplates {
         const { reference } = piece
         const [, name] = /^matrix\.([\w-]+)$/.exec(reference) ?? []
         if (name !== undefined) return this.#matrixValue(name, path, reference)
-        const words = `{{${reference}}}: only {{matrix.<name>}} can be used here; results are handed on in prompts.`
+        const words = `{{${reference}}}: only {{matrix.<name>}} can be used here; results can only be used in prompts.`
         this.#problems.add(path, words, reference)
         return ''
       })
@@ -95,7 +95,7 @@ export class PlanTemplates {
   }
 }
 
-/** Puts texts that follow each other together. */
+/** Joins adjacent texts. */
 function joinTexts(parts: readonly PromptPart<string>[]): PromptPart<string>[] {
   return parts.reduce<PromptPart<string>[]>((all, part) => {
     const last = all.at(-1)

@@ -15,19 +15,19 @@ import { deadlineIn, scheduleIn, zoneIn } from './plan-times.ts'
 import { faultWords, Misfit } from '../../../core/data/shape.ts'
 import { repositoryIn, repositoryKey } from '../tasks/workspace.ts'
 
-/** The most characters of the text of a plan, and of all prompts together that its matrices make of it. */
+/** The most characters of a plan's text, and of all prompts together after its matrices are expanded. */
 const longestPlan = 200_000
 const longestPrompts = 5_000_000
 
 /**
- * The folder and the time zone that a plan means by relative paths and by times without a zone, and the names of the agents that it may
- * name; a reader that does not know them takes any name.
+ * The folder for relative paths and the time zone for times without one, and the names of the agents that a plan may use; a reader that
+ * does not know the names accepts any.
  */
 type PlanContext = { workspace: string; zone: string; now: number; agents?: readonly string[] | undefined }
 
 type ReadPlan = { plan: Plan; problems?: undefined } | { plan?: undefined; problems: PlanProblem[] }
 
-/** Reads a plan in YAML or JSON. All its problems are found at once; a plan with any problem is rejected. */
+/** Reads a plan in YAML or JSON. All its problems are reported together; a plan with any problem is rejected. */
 export async function readPlan(text: string, context: PlanContext): Promise<ReadPlan> {
   if (text.length > longestPlan) {
     const words = `the plan has ${text.length} characters; ${longestPlan} are allowed. Split it into several files.`
@@ -44,10 +44,10 @@ type Written = Partial<TypeOf<typeof planForm>>
 type WrittenTask = NonNullable<Written['tasks']>[number]
 type Defaults = NonNullable<Written['defaults']>
 
-/** A task as it was written, with its place in the file and the combinations of its matrix. */
+/** A task as it is written, with its place in the file and the combinations of its matrix. */
 type Group = { task: WrittenTask; at: Path; combinations: (Combination | undefined)[] }
 
-/** Checks a plan that was parsed. */
+/** Checks a parsed plan. */
 function planIn(source: LocatedValue, context: PlanContext, cron: CronTimes): ReadPlan {
   if (source.errors.length > 0) {
     const problems = source.errors.map(({ words, line, column }) => ({
@@ -56,7 +56,7 @@ function planIn(source: LocatedValue, context: PlanContext, cron: CronTimes): Re
       at: '',
       words: `the file is not YAML: ${words}.`,
     }))
-    // Errors after the first one of a line are mostly its consequences.
+    // Later errors on the same line are mostly consequences of the first.
     return {
       problems: problems.filter(({ line }, at) => problems.findIndex((other) => other.line === line) === at),
     }
@@ -66,7 +66,7 @@ function planIn(source: LocatedValue, context: PlanContext, cron: CronTimes): Re
   return problems.all.length > 0 ? { problems: problems.all } : { plan }
 }
 
-/** The plan as far as it has the right form; every fault of the form is noted. */
+/** The parts of the plan that have the right form; every error of form is noted. */
 function writtenPlan(value: unknown, problems: PlanProblems): Written {
   const faults: Fault[] = []
   let written: Written = {}
@@ -130,18 +130,18 @@ function isSmall(groups: readonly Group[], problems: PlanProblems): boolean {
   return count <= mostTasks && length <= longestPrompts
 }
 
-/** The groups by their names, and by those of their combinations. */
+/** The groups by their own names, and by the names of their combinations. */
 function groupsByName(groups: readonly Group[]): ReadonlyMap<string, Group> {
   const combined = groups.flatMap((group) => namesOf(group).map((name) => [name, group] as const))
   return new Map([...combined, ...groups.map((group) => [group.task.name, group] as const)])
 }
 
-/** The written tasks that have a name of their own, each with the combinations of its matrix. */
+/** The written tasks that have a unique name, each with the combinations of its matrix. */
 function groupsIn({ tasks = [] }: Written, problems: PlanProblems): Group[] {
   const seen = new Map<string, number>()
   return tasks.flatMap((task, index): Group[] => {
     const at: Path = ['tasks', index]
-    // The problem of a task without a valid name was noted already.
+    // The problem of a task without a valid name was already noted.
     if (task?.name === undefined) return []
     const { name, matrix } = task
     const before = seen.get(name)
@@ -165,7 +165,7 @@ function combinationsIn(matrix: Matrix, at: Path, problems: PlanProblems): Combi
   const { axes = {}, include = [], exclude = [] } = matrix
   const count = combinationCount({ axes }) + include.length
   if (count > mostCombinations) {
-    const words = `the matrix has ${count} combinations; ${mostCombinations} are allowed. Take values out, or split the task.`
+    const words = `the matrix has ${count} combinations; ${mostCombinations} are allowed. Remove values, or split the task.`
     problems.add(at, words)
     return []
   }
@@ -183,14 +183,14 @@ function combinationsIn(matrix: Matrix, at: Path, problems: PlanProblems): Combi
   const seen = new Set<string>()
   const double = made.map((one) => combinationName('', one)).find((name) => seen.size === seen.add(name).size)
   if (double !== undefined)
-    problems.add(at, `the matrix has the combination${double} twice. Take one of the equal values out.`)
+    problems.add(at, `the matrix has the combination${double} twice. Remove one of the equal values.`)
   return made
 }
 
 const namesOf = ({ task: { name }, combinations: all }: Group) =>
   all.map((one) => (one ? combinationName(name, one) : name))
 
-/** The tasks that one written task becomes. */
+/** The tasks that one written task expands to. */
 function plannedTasks(
   group: Group,
   groups: ReadonlyMap<string, Group>,
@@ -225,7 +225,7 @@ function plannedTasks(
   })
 }
 
-/** A path that begins with a dot is below the workspace from which the plan is added; a folder of a repository is that repository. */
+/** A path that begins with a dot is inside the workspace from which the plan is added; a folder of a repository means the repository. */
 function workspaceAt(usual: string, written: string | undefined): string {
   if (written === undefined) return usual
   if (written.includes('://')) return repositoryKey({ remote: written, first: [] }) ?? written
@@ -246,7 +246,7 @@ function needsOf({ task, at }: Group, groups: ReadonlyMap<string, Group>, proble
       return []
     }
     if (written.indexOf(need) !== index) {
-      problems.add(path, `"${need}" is named twice. Take one of them out.`)
+      problems.add(path, `"${need}" is named twice. Remove one of them.`)
       return []
     }
     const group = found.task.name
@@ -254,11 +254,11 @@ function needsOf({ task, at }: Group, groups: ReadonlyMap<string, Group>, proble
   })
 }
 
-/** The needs of a task. The problem of a need that has the wrong form was noted already. */
+/** The needs of a task. A need with the wrong form is left out: its problem was already noted. */
 const writtenNeeds = ({ needs = [] }: WrittenTask) =>
   (typeof needs === 'string' ? [needs] : needs).filter((need) => need !== undefined)
 
-/** Notes each cycle of needs, as a path. */
+/** Notes each cycle of needs as a problem, with its path. */
 function checkCircles(groups: readonly Group[], named: ReadonlyMap<string, Group>, problems: PlanProblems): void {
   const clear = new Set<string>()
   const visit = (group: Group, path: readonly Group[]): void => {
@@ -266,7 +266,7 @@ function checkCircles(groups: readonly Group[], named: ReadonlyMap<string, Group
     if (begin >= 0) {
       const circle = [...path.slice(begin), group].map(({ task: { name } }) => name)
       const words = circle.length === 2 ? `"${circle[0]}" needs itself` : `${circle.join(' needs ')}, which is a circle`
-      problems.add([...group.at, 'needs'], `${words}. None of these tasks could start: take one of the needs out.`)
+      problems.add([...group.at, 'needs'], `${words}. None of these tasks could start: remove one of the needs.`)
       return
     }
     if (clear.has(group.task.name)) return

@@ -7,7 +7,7 @@ import { nearest } from '../../../base/text/nearest.ts'
 import { momentAt, zoneNamed } from '../../../base/time/time-zone.ts'
 import { meantWords } from './plan-problems.ts'
 
-/** Checks the name of a time zone; `usual` is the zone of a plan that does not name one. */
+/** Checks the name of a time zone; `usual` is the zone for a plan that does not name one. */
 export function zoneIn(written: string | undefined, usual: string, problems: PlanProblems): string {
   if (written === undefined) return usual
   const known = Intl.supportedValuesOf('timeZone')
@@ -20,7 +20,7 @@ export function zoneIn(written: string | undefined, usual: string, problems: Pla
 
 type WrittenSchedule = string | { cron: string; overlap?: 'allow' | 'skip' } | undefined
 
-/** Checks that a schedule is a cron pattern and comes at least once after `now`. */
+/** Checks that a schedule is a cron pattern that matches at least one time after `now`. */
 export function scheduleIn(
   written: WrittenSchedule,
   { zone, now, cron: times }: { zone: string; now: number; cron: CronTimes },
@@ -31,7 +31,7 @@ export function scheduleIn(
   const path: Path = typeof written === 'string' ? ['schedule'] : ['schedule', 'cron']
   try {
     if (times.next(cron, zone, now) === undefined)
-      problems.add(path, `"${cron}" never comes, because there is no such date. Change the day or the month.`)
+      problems.add(path, `"${cron}" never happens, because there is no such date. Change the day or the month.`)
   } catch (error) {
     const why = error instanceof Error ? error.message.replace(/^CronPattern: /, '').replace(/\.$/, '') : String(error)
     problems.add(
@@ -42,7 +42,7 @@ export function scheduleIn(
   return { cron, zone, overlap }
 }
 
-/** Checks a deadline. A plan that runs again and again needs a duration. */
+/** Checks a deadline. The deadline of a plan that runs repeatedly must be a duration. */
 export function deadlineIn(
   written: number | WrittenTime | undefined,
   path: Path,
@@ -51,17 +51,17 @@ export function deadlineIn(
 ): Deadline | undefined {
   if (written === undefined) return undefined
   if (typeof written === 'number') {
-    if (written === 0) problems.add(path, 'a deadline of no time cannot be met. Write a duration such as 2h.')
+    if (written === 0) problems.add(path, 'the deadline is 0, which cannot be met. Write a duration such as 2h.')
     return { afterMs: written }
   }
   if (repeats) {
     problems.add(
       path,
-      'a plan with a schedule runs again and again, so its deadline must be a duration such as 2h, counted from the beginning of each run.',
+      'a plan with a schedule runs repeatedly, so its deadline must be a duration such as 2h, counted from the beginning of each run.',
     )
     return undefined
   }
   const at = written.zoned ? written.shown : momentAt(written.shown, zoneNamed(zone) ?? (() => 0))
-  if (at <= now) problems.add(path, 'the deadline is over already. Write a later time.')
+  if (at <= now) problems.add(path, 'the deadline has already passed. Write a later time.')
   return { at }
 }

@@ -3,23 +3,23 @@ import { sizeWords } from '../../../base/text/size-words.ts'
 import { littleDisk } from '../../../core/work/full-disk.ts'
 import { pauseWords } from './machine-rules.ts'
 
-/** The report of an agent about itself. Everything may be missing: an older agent, or one that speaks MCP, reports nothing. */
+/** An agent's report about itself. Every field is optional: an older agent, or one that uses MCP, reports nothing. */
 export type AgentStatus = {
   /** The name of the machine on which the agent runs. */
   machine?: string
-  /** The thinking framework that is at work in the agent's turn. */
+  /** The thinking framework that is active in the agent's turn. */
   framework?: string
-  /** The free part of the agent's context window, from 1 to 0. */
+  /** The free part of the agent's context window, from 0 to 1. */
   contextLeft?: number
-  /** The bytes that are free on the disk that the agent works on, roughly. */
+  /** The free bytes of the disk that the agent works on, roughly. */
   diskFree?: number
-  /** When the agent's quota comes back, the message of its provider, and when the agent reported them. */
+  /** When the agent's quota comes back, the provider's message about it, and when the agent reported both. */
   parkedUntil?: number
   parkedWhy?: string
   parkedAt?: number
 }
 
-/** The free space of the disks on which the agents of each machine work; of several disks the fullest. */
+/** The free space of the disks on which each machine's agents work; of several disks the fullest one counts. */
 export function diskByMachine(agents: Iterable<{ status?: AgentStatus | undefined }>): Map<string, number> {
   const free = new Map<string, number>()
   for (const { status: { machine, diskFree } = {} } of agents)
@@ -28,7 +28,7 @@ export function diskByMachine(agents: Iterable<{ status?: AgentStatus | undefine
   return free
 }
 
-/** The free space of a machine for people, and that it is little. */
+/** The free space of a machine as text, with a warning if it is little. */
 export const diskWords = (free: number) => `${sizeWords(free)} free${free < littleDisk ? ', nearly full' : ''}`
 
 /** A message that a person sent to an agent. */
@@ -36,14 +36,14 @@ export type AgentMessage = {
   at: number
   by: string
   text: string
-  /** The request that sent the message, if its client may send it again. */
+  /** The request that sent the message, if its client may repeat it. */
   request?: string
 }
 
-/** Whether an agent waits for a prompt, whether it is present at all, and when it last sent anything. */
+/** Whether an agent waits for a prompt, whether it is present, and when it last sent something. */
 export type AgentStanding = { id: string; waits: boolean; about: boolean; seen: number }
 
-/** The states of an agent, the one that needs a person most first. */
+/** The states of an agent; states that need a person's attention come first. */
 export const agentStates = ['asking', 'parked', 'working', 'paused', 'waiting', 'idle', 'offline'] as const
 
 export type AgentState = (typeof agentStates)[number]
@@ -59,7 +59,7 @@ type Known = {
 }
 
 /**
- * The state of an agent, by the same rule on every screen. An agent at work may be silent for long without being offline, because
+ * The state of an agent, by the same rule on every screen. A working agent may be silent for long without counting as offline, because
  * its task is taken back when it is silent for too long.
  */
 export function agentState({ asks, status, waits, about, task, rests }: Known, now: number): AgentState {
@@ -71,7 +71,7 @@ export function agentState({ asks, status, waits, about, task, rests }: Known, n
   return waits ? 'waiting' : 'idle'
 }
 
-/** The state as text; `when` writes a time of day in the reader's own zone. */
+/** The state as text; `when` formats a time in the reader's own zone. */
 export function stateWords(agent: Known, now: number, when: (at: number) => string): string {
   const state = agentState(agent, now)
   if (state === 'parked') return `parked until ${when(agent.status?.parkedUntil ?? now)}`

@@ -1,4 +1,4 @@
-/** A file that a person gave to a task. The hub keeps its content by the hash `id`. */
+/** A file that a person attached to a task. The hub stores its content under the hash `id`. */
 export type Attachment = { id: string; name: string; media: string; bytes: number }
 
 /** The limits of the files of one task. */
@@ -8,8 +8,8 @@ export const longestAttachment = 20 * 1024 * 1024
 const longestName = 80
 
 /**
- * A name under which a file can be written and named in a prompt, whatever the person called it: letters, digits, dots, dashes and
- * underscores, no folder, and no dot or dash at its beginning.
+ * A name that is safe for a file and in a prompt, whatever the person called the file: only letters, digits, dots, dashes and
+ * underscores, no folder, and no dot or dash at the beginning.
  */
 export function safeFileName(name: string): string {
   const plain = name
@@ -25,7 +25,7 @@ export function safeFileName(name: string): string {
   return kept === '' ? `file${ending}` : `${kept}${ending}`
 }
 
-/** Safe names that differ from each other, also on a disk that ignores case. */
+/** Safe names that are all different, even on a disk that ignores case. */
 export function safeFileNames(names: readonly string[]): string[] {
   const taken = new Set<string>()
   return names.map((name) => {

@@ -1,12 +1,12 @@
 import type { RemoteAddress } from './workspace.ts'
 import { remoteAddress, repositoryIn } from './workspace.ts'
 
-/** One rule of what a machine may clone. A rule without a protocol covers the protocols that encrypt and verify their server. */
+/** A rule about what a machine may clone. A rule without a protocol covers the protocols that encrypt and verify their server. */
 type CloneRule = { protocol?: RemoteAddress['protocol']; port?: number; host: string; path: string }
 
 const safe: readonly RemoteAddress['protocol'][] = ['https', 'ssh']
 
-/** Reads a rule: "*", "github.com/acme/*", "github.com/acme/shop", "https://git.example:8443/*". Undefined for anything else. */
+/** Parses a rule: "*", "github.com/acme/*", "github.com/acme/shop", "https://git.example:8443/*". Undefined for anything else. */
 export function cloneRule(text: string): CloneRule | undefined {
   if (text === '*') return { host: '*', path: '' }
   const [, protocol, host, port, path] =
@@ -24,7 +24,7 @@ export function cloneRule(text: string): CloneRule | undefined {
   return rule
 }
 
-/** Whether one of the rules allows an address. A port that is not the usual one has to be named by the rule. */
+/** Whether one of the rules allows an address. A port other than the usual one must be part of the rule. */
 export function mayClone(rules: readonly string[], address: RemoteAddress): boolean {
   return rules.some((text) => {
     const rule = cloneRule(text)
@@ -37,7 +37,7 @@ export function mayClone(rules: readonly string[], address: RemoteAddress): bool
   })
 }
 
-/** The keys of the workspaces that the rules allow, as an agent registers them. */
+/** The workspace keys for everything that the rules allow, as an agent registers them. */
 export function cloneKeys(rules: readonly string[]): string[] {
   return rules.flatMap((text) => {
     const rule = cloneRule(text)
@@ -48,8 +48,8 @@ export function cloneKeys(rules: readonly string[]): string[] {
 }
 
 /**
- * The address under which a machine clones a workspace: the one of the person's own clone if it is of the same repository and allowed,
- * otherwise the usual one over https. Undefined if the rules allow neither.
+ * The address from which a machine clones a workspace: that of the person's own clone if it belongs to the same repository and is
+ * allowed, otherwise the usual https address. Undefined if the rules allow neither.
  */
 export function allowedAddress(
   rules: readonly string[],

@@ -3,7 +3,7 @@ import type { TaskResult } from './task-try.ts'
 import { groupDigits } from '../../../base/text/number-words.ts'
 import { workIn } from './task-changes.ts'
 
-/** A done task as a prompt hands it on; `diff` and `branch` are those of its last try. */
+/** A done task whose result a prompt can contain; `diff` and `branch` are those of its last try. */
 type HandedTask = {
   id: string
   name: string
@@ -13,19 +13,19 @@ type HandedTask = {
   branch?: string | undefined
 }
 
-/** The beginning of a diff, at least as much of it as a prompt takes, and how long the whole is. */
+/** The beginning of a diff, at least as long as a prompt needs, and the length of the whole diff. */
 type HandedDiff = { beginning: string; bytes: number }
 
-/** The most characters of one field, and of all fields together, that are put into one prompt. */
+/** The most characters of each field, and of all fields together, in one prompt. */
 const mostOf: Readonly<Record<HandedField, number>> = { result: 20_000, diff: 60_000, branch: 250, agent: 100 }
 const mostInAll = 150_000
 
-/** The bytes of a diff that contain as many characters as a prompt takes. */
+/** How many bytes of a diff are certain to contain as many characters as a prompt may have. */
 export const handedBytes = mostOf.diff * 4
 
 /**
  * Fills a prompt with the results of its needs. Results and diffs are marked as another agent's text, so that no agent takes them for the
- * person's; secrets in them are masked, and a cut says where the whole text is.
+ * person's words; secrets in them are masked, and a cut text says where the whole is.
  */
 export function filledPrompt(parts: readonly PromptPart<HandedTask>[], mask: (text: string) => string): string {
   const handed = parts.flatMap((part) => (typeof part === 'string' ? [] : part.needs)).length
@@ -67,7 +67,7 @@ function cutText(text: string, most: number, length: number, where: string): str
   return `${text.slice(0, end)}\n[Cut: these are the first ${counts} characters. The whole text is at the hub: ${where}.]`
 }
 
-/** The agent wrote the name of its branch, and a name that git would refuse could be read as an instruction. */
+/** An agent chose the name of its branch, and a name that git would refuse could be read as an instruction. */
 function branchName({ result, branch = workIn(result).branch ?? '' }: HandedTask): string {
   return /^[\w][\w./+@-]*$/.test(branch) && branch.length <= mostOf.branch ? branch : ''
 }

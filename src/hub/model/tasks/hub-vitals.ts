@@ -1,31 +1,31 @@
 import type { TaskState } from './task.ts'
 
-/** How many of some durations were at most as long as each bound, in seconds. */
+/** A histogram of durations: how many were at most as long as each bound, in seconds. */
 type Histogram = { bounds: readonly number[]; counts: readonly number[]; sum: number; count: number }
 
-/** The numbers that show an operator how a hub is doing. Those of the ledger are the same at every hub of one ledger. */
+/** The numbers that show an operator how a hub is doing. The numbers about the ledger are the same at every hub that shares it. */
 export type HubNumbers = {
-  /** The tasks of the ledger by state, and how long ago the oldest task of its queue was added. */
+  /** The tasks of the ledger by state, and the age of the oldest queued task. */
   tasks: Readonly<Partial<Record<TaskState, number>>>
   oldestWaitingMs?: number
   /**
-   * Pauses in the ledger: whether the hub is paused, and how many machines and agents are paused by themselves. `fullMachines` counts the
-   * machines that have as many tasks as they may.
+   * Pauses in the ledger: whether the hub is paused, and how many machines and agents are paused themselves. `fullMachines` counts the
+   * machines that have reached their task limit.
    */
   paused: { hub: boolean; machines: number; agents: number }
   fullMachines: number
-  /** The bytes that the ledger takes. */
+  /** The size of the ledger in bytes. */
   ledgerBytes: number
-  /** The bytes that are free on the disk of a ledger in a file. */
+  /** The free bytes on the disk of a ledger in a file. */
   diskFreeBytes?: number
-  /** The agents that wait at this hub only, and the work that this hub did since it was started. */
+  /** The agents that wait at this hub only, and this hub's own counts since it started. */
   waitingAgents: number
-  /** Tasks that were handed to an agent, and tasks that the hub put back into the queue, mostly because their agent was silent. */
+  /** How many tasks were given to an agent, and how many the hub put back into the queue, mostly because their agent was silent. */
   claims: number
   returns: number
   rounds: number
   ledgerErrors: number
-  /** The time from the moment at which a task could be handed out to the moment at which it was. */
+  /** The times from when a task could be given out until it was. */
   wake: Histogram
 }
 

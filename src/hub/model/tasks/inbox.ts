@@ -14,7 +14,7 @@ import { dayLimit, dayOptions, passedCap } from './spending-cap.ts'
 
 export type InboxKind = 'asks' | 'blocked' | 'review' | 'failed' | 'mention' | 'parked' | 'cap' | 'disk'
 
-/** Something that waits for a person. Its id changes when it waits again, so that old marks do not hide it. */
+/** Something that waits for a person. When it waits again later, it gets a new id, so that old marks do not hide it. */
 export type InboxItem = {
   id: string
   kind: InboxKind
@@ -22,7 +22,7 @@ export type InboxItem = {
   title: string
   text: string
   task?: string
-  /** The try that a review is about. */
+  /** The number of the try to review. */
   try?: number
   agent?: string
   /** The workspace whose cap for the day is passed. */
@@ -44,8 +44,8 @@ export type InboxItem = {
 }
 
 /**
- * The mark of a person on an item: they looked at it, dismissed it, or snoozed it until a time. A mark without a person applies to
- * everybody: it says to whom the item is assigned.
+ * A person's mark on an item: they looked at it, dismissed it, or snoozed it until a time. A mark without a person applies to everybody
+ * and says to whom the item is assigned.
  */
 export type InboxMark = {
   item: string
@@ -58,23 +58,23 @@ export type InboxMark = {
   try?: number
 }
 
-/** The item under which the ledger keeps which try of a task a person has looked at. It is in nobody's inbox. */
+/** The item whose mark records which try of a task a person has looked at. It appears in nobody's inbox. */
 export const lookedItem = (task: string) => `looked ${task}`
 
-/** The item under which the ledger keeps until when a person whom a proxy signs in is known. It is in nobody's inbox. */
+/** The item whose mark records until when a person whom a proxy signs in is listed. It appears in nobody's inbox. */
 export const ssoItem = 'signed in by a proxy'
 
-/** The key of a mark: one for each item and person, and one for everybody. */
+/** The key of a mark: one for each item and person, and one for each item and everybody. */
 export const markKey = ({ item, person = '' }: Pick<InboxMark, 'item' | 'person'>) => `${item}\n${person}`
 
-/** An item with what one person has done with it, and to whom it is assigned. */
+/** An item, with one person's marks on it and the person to whom it is assigned. */
 export type InboxRow = InboxItem & { read: boolean; needsMe: boolean; owner?: string; until?: number }
 
-/** Everything that an inbox is made of. */
+/** Everything from which an inbox is made. */
 type InboxSources = {
   tasks: Iterable<Task>
   agents: Iterable<StandingAgent>
-  /** The turns of machines; only given for people who may answer them. */
+  /** The turns of machines; only present for people who may answer them. */
   turns?: Iterable<TurnRow>
   /** The tokens and the cost that each workspace has used today. */
   days?: Iterable<WorkspaceDay>
@@ -101,7 +101,7 @@ export function inboxItems(sources: InboxSources): InboxItem[] {
 }
 
 /**
- * The items of one person. Items that the person has dismissed are left out; an item that is snoozed, assigned to somebody else or meant
+ * The items for one person. Items that the person has dismissed are left out; an item that is snoozed, assigned to somebody else or meant
  * for somebody else does not need the person now.
  */
 export function inboxRows(
@@ -121,7 +121,7 @@ export function inboxRows(
   })
 }
 
-/** Says how an item that no longer waits was settled, and by whom. */
+/** Says how an item that no longer waits was resolved, and by whom. */
 export function inboxEnd(
   item: InboxItem,
   tasks: ReadonlyMap<string, Task>,
@@ -162,7 +162,7 @@ function askItem({ id, name = id, asks, status }: HubAgent): InboxItem[] {
   return [defined({ ...item, machine: status?.machine })]
 }
 
-/** Makes each open question of a turn an item of its own; no items if the machine of the turn takes no answers from elsewhere. */
+/** Makes an item of each open question of a turn; none if the turn's machine accepts no answers from elsewhere. */
 function turnItems({ turn, by = 'A turn', prompt, machine, asks, onlyReading }: TurnRow): InboxItem[] {
   return (onlyReading ? [] : asks).map(({ ask, at, question }) => ({
     id: `asks ${turn} ${ask}`,
@@ -177,7 +177,7 @@ function turnItems({ turn, by = 'A turn', prompt, machine, asks, onlyReading }: 
   }))
 }
 
-/** Agents that are out of quota, and one more item if nobody is left to work. */
+/** Agents that are out of quota, and one more item if no agent is left to work. */
 function parkedItems(agents: readonly StandingAgent[], now: number): InboxItem[] {
   const present = agents.filter((agent) => agentState(agent, now) !== 'offline')
   const parked = present.flatMap((agent) => {
@@ -204,7 +204,7 @@ function parkedItems(agents: readonly StandingAgent[], now: number): InboxItem[]
     kind: 'parked',
     at: Math.max(...items.map(({ at }) => at)),
     title: 'All agents are out of quota',
-    text: 'No task goes on until the first quota is back. To go on sooner, start an agent of another provider with: termaite agent --start=<name>',
+    text: 'No task continues until the first quota is back. To continue sooner, start an agent of another provider with: termaite agent --start=<name>',
     parkedUntil: first,
   }
   return [...items, everybody]
@@ -216,7 +216,7 @@ function taskItems(task: Task): InboxItem[] {
 
 const firstLine = (text: string) => text.split('\n', 1)[0] ?? ''
 
-/** A task that is blocked, in review or failed. Each time it comes to such a state is an item of its own. */
+/** A task that is blocked, in review or failed. Each time a task reaches such a state is a separate item. */
 function stateItem(task: Task): InboxItem[] {
   const { id, moved, prompt, state, agent } = task
   const item = defined({ at: moved, title: firstLine(prompt), task: id, agent })
@@ -238,7 +238,7 @@ function stateItem(task: Task): InboxItem[] {
   return []
 }
 
-/** A workspace that has passed its cap for the day, and whose further tasks wait for an answer. */
+/** A workspace that has passed its cap for the day, so that its further tasks wait for an answer. */
 function dayItem(of: WorkspaceDay): InboxItem[] {
   const { workspace, asked, spent, cap } = of
   const limit = dayLimit(of)
@@ -250,14 +250,14 @@ function dayItem(of: WorkspaceDay): InboxItem[] {
       kind: 'cap',
       at: asked,
       title: `The cap for today in ${workspaceName(workspace)} is reached`,
-      text: `${workspaceName(workspace)} has ${passed} today. Tasks at work go on; no further one begins. How should it go on?`,
+      text: `${workspaceName(workspace)} has ${passed} today. Running tasks continue; no further one begins. What should happen next?`,
       workspace,
       options: dayOptions(of),
     },
   ]
 }
 
-/** A pipeline that has passed its budget, and whose further tasks wait for an answer. */
+/** A pipeline that has passed its budget, so that its further tasks wait for an answer. */
 function pipelineItem({ id, name, asks }: Pipeline): InboxItem[] {
   if (!asks) return []
   return [
@@ -266,14 +266,14 @@ function pipelineItem({ id, name, asks }: Pipeline): InboxItem[] {
       kind: 'cap',
       at: asks.at,
       title: `The budget of the pipeline ${name} is spent`,
-      text: `The pipeline ${name} has ${asks.passed}. Tasks at work go on; no further one begins. How should it go on?`,
+      text: `The pipeline ${name} has ${asks.passed}. Running tasks continue; no further one begins. What should happen next?`,
       pipeline: id,
       options: pipelineOptions(asks),
     },
   ]
 }
 
-/** The disk of the ledger is nearly full. */
+/** The item about a ledger's disk that is nearly full. */
 function diskItem({ since, free }: FullDisk): InboxItem {
   return {
     id: `disk ${since}`,

@@ -6,23 +6,23 @@ import { defined } from '../../../base/defined.ts'
 import { durationText } from '../../../base/time/duration.ts'
 import { addSpent, capOptions, capWords, passedCap, raisedCap, spentOn } from './spending-cap.ts'
 
-/** The most that a pipeline uses before a person is asked; `timeMs` is the time in which at least one agent works on it. */
+/** The most that a pipeline may use before a person is asked; `timeMs` is the time in which at least one agent works on it. */
 export type PipelineCap = SpendingCap & { timeMs?: number }
 
-/** Tasks that were added together by one plan. */
+/** Tasks that one plan added together. */
 export type Pipeline = {
   id: string
   name: string
   by: string
   created: number
-  /** The hash of the plan, by which a request that is sent again is known. */
+  /** The hash of the plan, by which a repeated request is recognized. */
   digest: string
   /** The ids of the pipeline's tasks, in the order of the plan. */
   tasks: string[]
   cap?: PipelineCap
-  /** The amounts up to which the pipeline may go after a person granted its cap once more. */
+  /** The new limits after a person granted the pipeline its cap once more. */
   allowed?: PipelineCap
-  /** Since when a person is asked, because the cap is passed; `passed` completes "The pipeline has …". */
+  /** Set while a person is asked because the cap was passed: since when, and `passed`, which completes "The pipeline has …". */
   asks?: { at: number; passed: string; upTo: PipelineCap }
   /** Since when, and by whom, the pipeline is paused. */
   paused?: { at: number; by: string }
@@ -38,7 +38,7 @@ export type PipelineView = Pipeline & { state: PipelineState; spent: PipelineSpe
 
 const over: readonly TaskState[] = ['COMPLETED', 'APPROVED', 'FAILED', 'CANCELLED']
 
-/** The state of a pipeline as a whole: its outcome, or what it waits for. */
+/** The state of a pipeline as a whole: how it ended, or what it waits for. */
 export function pipelineState(pipeline: Pipeline, tasks: readonly Task[]): PipelineState {
   const states = new Set(tasks.map(({ state }) => state))
   const first = (...wanted: TaskState[]) => wanted.find((state) => states.has(state))
@@ -50,7 +50,7 @@ export function pipelineState(pipeline: Pipeline, tasks: readonly Task[]): Pipel
 
 export const isPipelineOver = (tasks: readonly Task[]) => tasks.every(({ state }) => over.includes(state))
 
-/** The tokens and the cost of all tasks of a pipeline. */
+/** The tokens, the cost and the working time of all tasks of a pipeline. */
 type PipelineSpent = Spent & { timeMs: number }
 
 export function pipelineSpent(tasks: readonly Task[], now: number): PipelineSpent {
@@ -58,7 +58,7 @@ export function pipelineSpent(tasks: readonly Task[], now: number): PipelineSpen
   return { ...spent, timeMs: workedMs(tasks, now) }
 }
 
-/** The time in which at least one agent worked: parallel tries count once. */
+/** The time in which at least one agent worked: parallel tries count only once. */
 function workedMs(tasks: readonly Task[], now: number): number {
   const tries = tasks
     .flatMap(({ tries = [] }) => tries)
@@ -80,7 +80,7 @@ function passedPipelineCap(spent: PipelineSpent, cap: PipelineCap): string | und
   return passedCap(spent, cap) ?? time
 }
 
-/** The amounts up to which a pipeline may go when a person grants its cap once more. */
+/** The new limits of a pipeline if a person grants its cap once more. */
 function raisedPipelineCap(spent: PipelineSpent, cap: PipelineCap, allowed: PipelineCap = cap): PipelineCap {
   const { timeMs } = cap
   const limit = allowed.timeMs ?? timeMs
@@ -96,12 +96,12 @@ export function pipelineCapWords({ timeMs, ...cap }: PipelineCap): string {
   ].join(' and ')
 }
 
-/** The pipeline with a question, if it has passed its cap and still has something to begin; undefined if it goes on. */
+/** The pipeline with a question, if it has passed its cap and still has a task to begin; undefined if it may continue. */
 export function askedPipeline(pipeline: Pipeline, tasks: readonly Task[], now: number): Pipeline | undefined {
   const { cap, allowed = cap, asks } = pipeline
   if (!cap || !allowed || isPipelineOver(tasks)) return undefined
   const spent = pipelineSpent(tasks, now)
-  // An open question grows with the reports of running tasks, but not with every second of them.
+  // An open question is updated with the reports of running tasks, but not with every second of their time.
   const passed = asks ? passedCap(spent, allowed) : passedPipelineCap(spent, allowed)
   if (passed === undefined || passed === asks?.passed) return undefined
   return { ...pipeline, asks: { at: asks?.at ?? now, passed, upTo: raisedPipelineCap(spent, cap, allowed) } }
@@ -111,13 +111,13 @@ export function askedPipeline(pipeline: Pipeline, tasks: readonly Task[], now: n
 export const pipelineOptions = ({ upTo }: NonNullable<Pipeline['asks']>): Option[] =>
   capOptions(pipelineCapWords(upTo), 'pipeline')
 
-/** The pipeline after an answer that lets it go on. */
+/** The pipeline after an answer that lets it continue. */
 export function answeredPipeline(pipeline: Pipeline, pick: Exclude<CapAnswer, 'stop'>): Pipeline {
   const { asks, cap, allowed: _, ...rest } = pipeline
   return pick === 'uncapped' ? rest : defined({ ...rest, cap, allowed: asks?.upTo })
 }
 
-/** Says why no further task of a pipeline is begun; undefined if tasks are begun. */
+/** Says why no further task of a pipeline begins; undefined if tasks may begin. */
 export function pipelineStop(pipeline: Pipeline | undefined): string | undefined {
   if (pipeline?.asks) return `the pipeline ${pipeline.name} has ${pipeline.asks.passed}; a person is asked in the inbox`
   return pipeline?.paused && `the pipeline ${pipeline.name} was paused by ${pipeline.paused.by}`

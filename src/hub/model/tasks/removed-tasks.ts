@@ -4,12 +4,12 @@ import { durationText } from '../../../base/time/duration.ts'
 /** A finished task that was removed: its final state, when it was removed, and after how long without a change. */
 export type RemovedTask = { id: string; state: TaskState; at: number; keptMs: number }
 
-/** How long the ids of removed tasks are remembered, so that a person who asks for one learns that it was removed. */
+/** How long the ids of removed tasks are remembered, so that somebody who asks for such a task learns that it was removed. */
 export const rememberedMs = 365 * 86_400_000
 
 /**
- * Everything that is removed with finished tasks that are older than a given age. `bytes` is the size of the tasks, their notes and their
- * long texts.
+ * Everything that would be removed with finished tasks that are older than a given age. `bytes` is the size of the tasks, their notes and their long
+ * texts.
  */
 export type Prunable = {
   tasks: { state: TaskState; count: number }[]
@@ -29,7 +29,7 @@ export function removedWords({ id, state, keptMs }: RemovedTask): string {
   return `Task ${id} was ${state} and was removed${after}, as the hub's operator has set.`
 }
 
-/** Formats a retention: "90 days", or a shorter time as "12h". */
+/** Formats a retention period: "90 days", or a shorter one as "12h". */
 export function ageWords(ms: number): string {
   const days = Math.round(ms / 86_400_000)
   if (ms < 86_400_000) return durationText(ms)

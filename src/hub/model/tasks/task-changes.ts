@@ -3,27 +3,27 @@ import { defined } from '../../../base/defined.ts'
 import { isPlainObject } from '../../../base/plain-object.ts'
 import { DiffReader, linesOf } from '../../../core/data/diff-lines.ts'
 
-/** One file that a task changed; a file without lines, such as a picture, has no counts. */
+/** One file that a task changed; a file without lines, such as a picture, has no line counts. */
 export type FileChange = { path: string; added?: number; removed?: number }
 
-/** The place of a task's work, and the files that it changed. */
+/** The place of a task's work, and the files that the task changed. */
 export type TaskWork = { branch?: string; worktree?: string; files: FileChange[] }
 
-/** Reads `git diff --numstat -z`: counts and path of each file; a renamed file has its two paths in fields of their own. */
+/** Parses `git diff --numstat -z`: the counts and the path of each file; the two paths of a renamed file are in separate fields. */
 export function parseNumstat(text: string): FileChange[] {
   const fields = text.split('\0')
   const files: FileChange[] = []
   for (let at = 0; at < fields.length; at++) {
     const [, added, removed, path] = /^(\d+|-)\t(\d+|-)\t(.*)$/s.exec(fields[at]!) ?? []
     if (path === undefined) continue
-    // A rename writes an empty path here, and the old and the new path after it.
+    // For a rename, this path is empty and the old and the new path follow.
     const named = path === '' ? fields[(at += 2)]! : path
     files.push(added === '-' ? { path: named } : { path: named, added: Number(added), removed: Number(removed) })
   }
   return files
 }
 
-/** The place of the work of the last try that left any, and the size of its diff. */
+/** The place of the work of the last try that has any, and the size of its diff. */
 export function lastWork({ tries = [], result }: LastWorkOf): TaskWork & { diff?: TryDiff } {
   const last = tries.findLast(({ branch, diff, late }) => !late && (branch !== undefined || diff !== undefined))
   const told = workIn(last?.result ?? result)
@@ -43,7 +43,7 @@ export function workIn(result: TaskResult | undefined): TaskWork {
   return { ...(branch === undefined ? {} : { branch }), ...(worktree === undefined ? {} : { worktree }), files }
 }
 
-/** "2 files +3 −1" of a diff. */
+/** Formats the size of a diff: "2 files +3 −1". */
 export function diffWords({ files, added, removed }: Pick<TryDiff, 'files' | 'added' | 'removed'>): string {
   return `${files} ${files === 1 ? 'file' : 'files'} +${added} −${removed}`
 }
@@ -62,7 +62,7 @@ function fileIn(value: unknown): FileChange[] {
   return [typeof added === 'number' && typeof removed === 'number' ? { path, added, removed } : { path }]
 }
 
-/** The beginning of a diff, and its files with their changed lines. */
+/** Parses the beginning of a diff into its files with their changed lines. */
 export async function readDiff(
   chunks: AsyncIterable<Uint8Array>,
   most: number,
@@ -75,7 +75,7 @@ export async function readDiff(
     for (const line of lines) {
       const { kind, path } = reader.read(line)
       if (kind === 'file') files.push({ path, added: 0, removed: 0 })
-      // The line that names a renamed file follows the one that begins it.
+      // The line with the name of a renamed file comes after the file's first line.
       else if (kind === 'header' && files.length > 0 && path !== '') files.at(-1)!.path = path
       else if (kind === 'added' || kind === 'removed') files.at(-1)![kind]++
       if (shown.length < most) shown.push(line)

@@ -1,4 +1,4 @@
-/** A line of a try's diff; `text` is the line itself, as it was when the comment was written. */
+/** A line of a try's diff; `text` is the line's content when the comment was written. */
 export type LinePlace = { try: number; path: string; line: number; side: 'old' | 'new'; text: string }
 
 /** A note about a task: a message of its agent or of a person. */
@@ -10,32 +10,32 @@ export type TaskNote = {
   kind: 'progress' | 'question' | 'answer' | 'comment' | 'response'
   text: string
   percentage?: number
-  /** The line that a comment is about. */
+  /** The line that a comment refers to. */
   place?: LinePlace
-  /** The person who resolved a comment at a line; a comment without it is open. */
+  /** The person who resolved a comment on a line; without one the comment is open. */
   resolved?: string
 }
 
-/** A note that gets the next number of its task, unless it takes the place of an earlier version of itself. */
+/** A note that gets the next number of its task, unless it replaces an earlier version of itself. */
 export type NewNote = Omit<TaskNote, 'number'> & { number?: number }
 
-/** The notes that a task carries itself: the newest of all, and the newest comments before them. */
+/** The task itself carries the newest notes, and the newest comments among the earlier ones. */
 const newest = 20
 const comments = 80
 
-/** Leaves out the notes that are only read from the ledger. Reports of progress never push out what people said. */
+/** Leaves out notes that are only read from the ledger. Progress reports never displace comments of people. */
 export function carriedNotes(notes: readonly TaskNote[]): TaskNote[] {
   const older = notes.slice(0, -newest).filter(({ kind }) => kind === 'comment')
   return [...older.slice(-comments), ...notes.slice(-newest)]
 }
 
-/** Adds a note, or puts it in the place of its earlier version. */
+/** Adds a note, or replaces its earlier version. */
 export function withNote(notes: readonly TaskNote[], note: TaskNote): TaskNote[] {
   const at = notes.findIndex(({ number }) => number === note.number)
   return at >= 0 ? notes.with(at, note) : carriedNotes([...notes, note])
 }
 
-/** The text of a note, with the line that it is about. */
+/** The text of a note, with the line that it refers to. */
 export function noteWords({ text, place }: Pick<TaskNote, 'text' | 'place'>): string {
   if (!place) return text
   const side = place.side === 'old' ? ', before the change' : ''

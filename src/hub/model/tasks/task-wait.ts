@@ -8,19 +8,19 @@ import { dayStop } from './spending-cap.ts'
 import { hasWorkspace, repositoryIn, workspaceName } from './workspace.ts'
 
 /**
- * An agent with its standing at the hub: whether it waits and is present, the task that it has, and why it gets no task now although it may
- * be present.
+ * An agent with its standing at the hub: whether it waits and is present, the task that it has, and why it gets no task now although it
+ * is present.
  */
 export type StandingAgent = HubAgent & { waits?: boolean; about?: boolean; task?: string; rests?: AgentRest }
 
 const noRules = new FleetRules()
 
-/** The keys of the workspaces that an agent has; an agent of an older termaite has the folder that it works in. */
+/** The keys of the workspaces that an agent has; an agent of an older termaite has only its working folder. */
 export const workspacesOf = ({ workspace, workspaces = [] }: Pick<HubAgent, 'workspace' | 'workspaces'>) => [
   ...new Set([workspace, ...workspaces]),
 ]
 
-/** Whether an agent has the task's workspace, or may clone it, and has the capabilities that the task needs, by itself or by its machine. */
+/** Whether an agent has or may clone the task's workspace, and whether it or its machine has the capabilities that the task needs. */
 export function fits(task: FittingTask, agent: HubAgent, rules = noRules): boolean {
   return knows(task, agent) && isAble(task, agent, rules)
 }
@@ -31,13 +31,14 @@ export function isAble({ capabilities }: Pick<Task, 'capabilities'>, agent: HubA
   return capabilities.every((wanted) => has.includes(wanted))
 }
 
-/** Whether an agent may be given any task at all. */
+/** Whether an agent may get any task at all. */
 export const isFree = (agent: HubAgent, rules: FleetRules) => agent.evicted === undefined && !rules.restOf(agent)
 
 /**
- * The rule which of the agents that are free and fit may be given a task of a kind, in their order: `old` if the task was touched before
- * `wishedBefore`, else `fresh`. A task that is meant for one agent goes to another only if that agent cannot do it, is paused or away, or
- * was waited for long enough; otherwise that agent comes first. `wished` is that agent, or undefined if it is not registered.
+ * The rule that decides which of the free and fitting agents may get a task of a kind, in order: `old` if the task was last touched
+ * before `wishedBefore`, else `fresh`. A task that is meant for one agent goes to another only if the wished agent cannot do it, is
+ * paused or away, or was waited for long enough; otherwise the wished agent comes first. `wished` is undefined if that agent is not
+ * registered.
  */
 export function claimants(
   task: Pick<Task, 'workspace' | 'capabilities' | 'wish'>,
@@ -53,25 +54,28 @@ export function claimants(
   return { old, fresh: isWaitedFor(task, wished, at, rules) ? old.slice(0, isMeant ? 1 : 0) : old }
 }
 
-/** Times by `LedgerLook.steady`: now, and those before which a task has waited long enough for an agent, or an agent is away. */
+/**
+ * Times of `LedgerLook.steady`: now, the time before which a task has waited long enough for its wished agent, and the time before which
+ * an agent counts as away.
+ */
 export type ClaimTimes = { steady: number; wishedBefore: number; awayBefore: number }
 
 /** The fields of a task that decide whether it fits. */
 type FittingTask = Pick<Task, 'workspace' | 'capabilities'>
 
-/** The fields of an agent that decide whether it is present: when it last sent anything, and until when it waits for work. */
+/** The fields of an agent that decide whether it is present: when it last sent something, and until when it waits for work. */
 type HeardAgent = { agent: HubAgent; heard: number; wait?: { until: number } }
 
 /**
- * Whether a fresh task that is meant for an agent waits for it. An agent whose machine has reached its task limit is still waited for,
- * because the machine soon has room.
+ * Whether a fresh task waits for the agent that it is meant for. If that agent's machine has reached its task limit, the task still
+ * waits, because the machine soon has room.
  */
 function isWaitedFor(task: FittingTask, wished: HeardAgent | undefined, at: ClaimTimes, rules: FleetRules): boolean {
   if (!wished || wished.agent.evicted !== undefined || rules.pauseOf(wished.agent)) return false
   return fits(task, wished.agent, rules) && isPresent(wished, at)
 }
 
-/** Whether an agent waits, or has sent anything lately. */
+/** Whether an agent waits for work or has recently sent something. */
 function isPresent({ heard, wait }: HeardAgent, at: Pick<ClaimTimes, 'steady' | 'awayBefore'>): boolean {
   return heard >= at.awayBefore || (wait !== undefined && wait.until > at.steady)
 }
@@ -123,7 +127,7 @@ export function waitReason(
   return `${head}; ${count} the workspace${standingWords(task, known, rules)}`
 }
 
-/** Why no agent has the workspace. An agent of an older termaite reports only its folder. */
+/** Why no agent has the workspace. An agent of an older termaite only reports its folder. */
 function nobodyWords({ workspace, origin }: Task, agents: readonly StandingAgent[]): string {
   const older =
     repositoryIn(workspace) && agents.find((one) => one.workspaces === undefined && one.workspace === origin?.path)
@@ -131,7 +135,7 @@ function nobodyWords({ workspace, origin }: Task, agents: readonly StandingAgent
   return agents.length === 0 ? 'no agent is registered' : 'no registered agent has it'
 }
 
-/** Says for each agent that knows the workspace why it cannot take the task: ", both are offline", or ": a is busy, and b is offline". */
+/** Says for each agent that has the workspace why it cannot take the task: ", both are offline", or ": a is busy, and b is offline". */
 function standingWords(task: Task, known: readonly StandingAgent[], rules: FleetRules): string {
   const groups = new Map<string, { obstacle: Obstacle; ids: string[] }>()
   for (const agent of known) {
@@ -153,23 +157,24 @@ function standingWords(task: Task, known: readonly StandingAgent[], rules: Fleet
   return `: ${parts.slice(0, -1).join(', ')}, and ${parts.at(-1)}`
 }
 
-/** The most agents that a reason names; if there are more, it gives their number. */
+/** The most agents that a reason names; for more, it gives their number. */
 const mostNamed = 3
 
-/** The reason why an agent cannot take a task: the verb for one agent, the verb for several, and the words that follow. */
+/** Why an agent cannot take a task: the verb for one agent, the verb for several, and the words that follow. */
 type Obstacle = readonly [one: string, many: string, rest: string]
 
 const words = ([one, many, rest]: Obstacle, isMany: boolean) => `${isMany ? many : one} ${rest}`
 
 /**
- * The obstacle between an agent and a task. A missing capability comes first, because an agent without it is no help when it comes back.
+ * The obstacle between an agent and a task. A missing capability comes first, because without it the agent is no help even when it comes
+ * back.
  */
 function obstacleOf(task: Task, agent: StandingAgent, rules: FleetRules): Obstacle {
   const missing = lacking(task, agent, rules)
   if (missing.length > 0) return ['does', 'do', `not have ${andList(missing.map(inBackticks))}`]
   const is = (rest: string): Obstacle => ['is', 'are', rest]
   const rest = rules.restOf(agent)
-  // A pause outlasts an absence: somebody has to resume the agent even after it comes back.
+  // A pause comes before an absence: somebody has to resume the agent even after it comes back.
   if (rest && 'pause' in rest)
     return is(rest.of === 'machine' ? `on ${rest.machine}, which is ${pauseWords(rest.pause)}` : pauseWords(rest.pause))
   if (agent.about !== true) return is('offline')

@@ -12,19 +12,21 @@ import type { TaskMerge, TaskResult, TaskTry } from './task-try.ts'
 /** One change of a task's state, and who made it. */
 export type TaskStep = { at: number; state: TaskState; by: string; why?: string; merged?: TaskMerge }
 
-/** A merge that is about to be made: who approved which try, the commit that is merged, and the hub that does it. It is kept before git is called. */
+/**
+ * A merge that is about to be made: who approved which try, the commit to merge, and the hub that merges. It is stored before git runs.
+ */
 export type TaskMerging = { by: string; try: number; at: number; commit: string; hub?: string }
 
-/** The place of a task in a pipeline, and what its plan says about it. */
+/** The place of a task in a pipeline, and its settings in the plan. */
 export type PipelinePlace = {
   /** The id of the pipeline, and the name of the task in it. */
   id: string
   name: string
-  /** The parts of a prompt that is still to be filled with the results of needs. */
+  /** The parts of a prompt that is yet to be filled with the results of needs. */
   template?: PromptPart<{ id: string; name: string }>[]
-  /** How often the task may be tried again after a failure, the pause before each try, and how often it has been tried again. */
+  /** How often the task may be tried again after a failure, the pause before each try, and how often it was tried again already. */
   retries?: { times: number; pauseMs: number; made: number }
-  /** The pause before a retry; it holds as long as the task has not moved since. */
+  /** The pause before a retry; it applies as long as the task has not changed its state since. */
   pause?: { since: number; ms: number }
   /** When the task fails unless it is done. */
   deadline?: number
@@ -38,7 +40,7 @@ export type TaskBase = {
   by?: string
   /** The files that came with the prompt. */
   attachments?: Attachment[]
-  /** The key of the place that the task is about; see `workspace.ts`. */
+  /** The key of the workspace that the task is about; see `workspace.ts`. */
   workspace: string
   /** The place from which a person added the task. */
   origin?: TaskOrigin
@@ -48,11 +50,11 @@ export type TaskBase = {
   capabilities: string[]
   /** The tasks that must be done first. */
   needs: string[]
-  /** The agent that the task is meant for, as long as that agent is there. */
+  /** The agent that the task is meant for, as long as that agent is present. */
   wish?: string
-  /** The most that all tries together use before a person is asked. */
+  /** The most that all tries together may use before a person is asked. */
   cap?: SpendingCap
-  /** The amounts up to which the task may go after a person granted its cap once more. */
+  /** The new limits after a person granted the task its cap once more. */
   allowed?: SpendingCap
   pipeline?: PipelinePlace
   created: number
@@ -65,15 +67,15 @@ export type TaskBase = {
   /** How many notes there are in all; missing if there are no notes. */
   noted?: number
   history: TaskStep[]
-  /** The newest requests that have changed the task and that clients may send again. */
+  /** The newest requests that changed the task and that clients may repeat. */
   requests?: string[]
-  /** A merge that a review has begun and whose outcome is not known yet. */
+  /** A merge that a review began and whose outcome is not known yet. */
   merging?: TaskMerging
   /** Missing in a task that an older termaite stored. */
   tries?: TaskTry[]
 }
 
-/** The fields that depend on the state. */
+/** The fields that only some states have. */
 export type TaskFacts = {
   /** The reason for the state. */
   why: string
@@ -84,7 +86,7 @@ export type TaskFacts = {
   question: string
   /** The answers to choose from, if the hub itself asks because a cap was passed. */
   options: Option[]
-  /** The agent's last answer; it stays when the task goes back to the queue. */
+  /** The agent's last answer; it is kept when the task goes back to the queue. */
   result: TaskResult
 }
 
@@ -131,8 +133,8 @@ export const taskStates = [
 export type TaskOf<S extends TaskState> = Extract<Task, { state: S }>
 
 /**
- * The title of a task: the first line of its prompt, without another agent's text that was handed on in it, otherwise its name in its
- * pipeline.
+ * The title of a task: the first line of its prompt, ignoring another agent's text that was inserted into it; otherwise the task's name
+ * in its pipeline.
  */
 export function taskTitle({ prompt, pipeline }: Pick<TaskBase, 'prompt' | 'pipeline'>): string {
   const [first = ''] = prompt.trim().split('\n')
@@ -140,7 +142,7 @@ export function taskTitle({ prompt, pipeline }: Pick<TaskBase, 'prompt' | 'pipel
   return own === '' && pipeline ? pipeline.name : own
 }
 
-/** Reads a task that was stored or sent as JSON. Facts that an older termaite did not write get a neutral value. */
+/** Parses a task that was stored or sent as JSON. Fields that an older termaite did not write get a neutral value. */
 export function parseTask(stored: unknown): Task {
   const read = stored as TaskBase & { state: TaskState } & Partial<TaskFacts>
   if (typeof read?.id !== 'string') throw new Error('a stored task has no id')
@@ -170,13 +172,13 @@ export function parseTask(stored: unknown): Task {
   }
 }
 
-/** Notes that an older termaite stored have no numbers. */
+/** Notes stored by an older termaite have no numbers. */
 function numberNotes(notes: readonly TaskNote[]): Partial<Pick<TaskBase, 'notes' | 'noted'>> {
   if (notes.every(({ number }) => number !== undefined)) return {}
   return { notes: notes.map((note, at) => ({ ...note, number: at + 1 })), noted: notes.length }
 }
 
-/** A question that an agent asks while it works, such as a dialog of its CLI; `task` is the task that it is about. */
+/** A question that an agent asks while it works, such as a dialog of its CLI; `task` is the task that it works on. */
 export type AgentQuestion = Pick<Question, 'options' | 'multiple' | 'marked' | 'ordered' | 'free'> & {
   id: string
   text: string
@@ -187,22 +189,22 @@ export type AgentQuestion = Pick<Question, 'options' | 'multiple' | 'marked' | '
 
 type AgentSource = 'CLI' | 'IDE'
 
-/** An agent as the hub knows it, and its own report of what it has used in all. */
+/** An agent as the hub knows it, with its own report of its total usage. */
 export type HubAgent = Partial<Spent> & {
   id: string
   role: string
   name?: string
   capabilities: string[]
-  /** The folder that the agent works in, as an older termaite stored it. */
+  /** The agent's working folder, as an older termaite stored it. */
   workspace: string
-  /** The keys of every workspace that the agent has, or may clone; see `workspace.ts`. */
+  /** The keys of every workspace that the agent has or may clone; see `workspace.ts`. */
   workspaces?: string[]
   /** The version of termaite that the agent runs under, and the number of the protocol that it speaks. */
   version?: string
   protocol?: number
   source: AgentSource
   registered: number
-  /** When the agent last sent anything. */
+  /** When the agent last sent something. */
   seen: number
   /** Messages that the agent gets the next time it waits. */
   inbox: string[]

@@ -6,7 +6,7 @@ export class MergeRefused extends Error {
   override name = 'MergeRefused'
 }
 
-/** The machine does not have the repository: another one may. */
+/** The machine does not have the repository; another machine may have it. */
 export class RepositoryMissing extends MergeRefused {
   override name = 'RepositoryMissing'
 }
@@ -15,12 +15,15 @@ export class RepositoryMissing extends MergeRefused {
 export interface WorkMerger {
   /** The name of the machine that merges. */
   readonly machine: string
-  /** Looks whether the last try of a task can be merged, without touching anything. Returns the commit that would be merged; throws MergeRefused. */
+  /**
+   * Checks whether the last try of a task can be merged, without changing anything. Returns the commit that would be merged; throws
+   * MergeRefused.
+   */
   check(task: Task): Promise<{ commit: string }>
-  /** Merges the last try of a task; work that is merged already stays as it is. Throws MergeRefused. */
+  /** Merges the last try of a task; if it is merged already, nothing changes. Throws MergeRefused. */
   merge(task: Task): Promise<TaskMerge>
-  /** The merge of a commit of a task, if a process that was killed has made it. */
+  /** The merge of a task's commit, if a process that was killed has made it. */
   found(task: Task, commit: string): Promise<TaskMerge | undefined>
-  /** Removes what a merged task leaves in the repository. */
+  /** Removes the branch and other leftovers of a merged task from the repository. */
   sweep(task: Task): Promise<void>
 }

@@ -2,26 +2,26 @@
  * A workspace is the place that a task is about. It is one text, its key, in one of three forms:
  *
  * - `git:github.com/acme/shop#1f2e3d4c5b6a`: a repository, by its remote and the first commit of its history. The part after the `#` is
- *   empty if the history is not known, as in a shallow clone.
+ * empty if the history is not known, as in a shallow clone.
  * - `at:build-7:/srv/shop`: a folder of one machine, for a folder without a remote whose hub is on another machine.
- * - `/srv/shop`: a folder of the machine of the hub; every workspace that an older termaite stored is one of these.
+ * - `/srv/shop`: a folder of the hub's machine; every workspace that an older termaite stored has this form.
  */
 const repositoryMark = 'git:'
 const folderMark = 'at:'
 
-/** The length to which the hash of a first commit is shortened. */
+/** How many characters of the hash of a first commit are used. */
 const shortCommit = 12
 
-/** A repository as git describes it: the address of its remote, and the first commits of its history, the oldest first. */
+/** A repository as git describes it: the address of its remote, and the first commits of its history, oldest first. */
 export type RepositoryFacts = { remote: string; first: readonly string[] }
 
-/** An address of a repository: the protocol, the host with a port that is not the usual one, and the path. */
+/** The address of a repository: the protocol, the host (with its port unless that is the usual one), and the path. */
 export type RemoteAddress = { protocol: 'https' | 'http' | 'ssh' | 'git'; host: string; port?: number; path: string }
 
-/** Hosts that ignore case in the names of repositories. */
+/** Hosts that ignore case in repository names. */
 const caseless = new Set(['github.com', 'gitlab.com', 'bitbucket.org', 'codeberg.org', 'dev.azure.com'])
 
-/** Other names under which a host serves SSH, for networks in which only the port of https is open. */
+/** Other names under which a host serves SSH, for networks in which only the https port is open. */
 const otherNames: Readonly<Record<string, string>> = {
   'ssh.github.com': 'github.com',
   'altssh.gitlab.com': 'gitlab.com',
@@ -32,15 +32,15 @@ const otherNames: Readonly<Record<string, string>> = {
 const usualPorts = { https: 443, http: 80, ssh: 22, git: 9418 } as const
 
 /**
- * Reads the address of a remote in any of git's forms; the login in it is left out. Undefined for an address that only this
- * machine understands (a path, `file:`), that makes git start a program (`ext::`), or that cannot be read.
+ * Parses the address of a remote in any of git's forms, without the login. Undefined for an address that only this machine understands (a
+ * path, `file:`), that makes git start a program (`ext::`), or that cannot be parsed.
  */
 export function remoteAddress(text: string): RemoteAddress | undefined {
-  // Git takes a word that begins with a hyphen for an option.
+  // Git takes an argument that begins with a hyphen for an option.
   if (text === '' || text.startsWith('-') || /[\s\p{Cc}]/u.test(text)) return undefined
   const url = /^([a-z][a-z0-9+.-]*):\/\/(.*)$/is.exec(text)
   if (url) return fromUrl(url[1]!.toLowerCase(), text)
-  // `ext::sh -c …` and other remote helpers: git would start a program of that name.
+  // Remote helpers such as `ext::sh -c …`: git would start a program of that name.
   if (/^[a-z0-9][a-z0-9+.-]*::/i.test(text)) return undefined
   const [, host, path] = /^(?:[^@/:]+@)?(\[[^\]]+\]|[^/:[\]]+):(.+)$/s.exec(text) ?? []
   return host === undefined || path === undefined ? undefined : addressOf('ssh', host, undefined, path)
@@ -50,7 +50,7 @@ function fromUrl(scheme: string, text: string): RemoteAddress | undefined {
   const protocol = scheme.replace(/^git\+|\+git$/, '')
   if (protocol !== 'https' && protocol !== 'http' && protocol !== 'ssh' && protocol !== 'git') return undefined
   if (isUpward(text)) return undefined
-  // The address is parsed as an http one, because not every version of Node reads the host of other addresses as a host.
+  // The address is parsed as an http one, because not every version of Node parses the host of other protocols.
   const parsed = URL.parse(text.replace(/^[^:]+/, 'http'))
   if (!parsed || parsed.hostname === '' || parsed.search !== '' || parsed.hash !== '') return undefined
   const [, typed] = /^[^:]+:\/\/(?:[^/@]*@)?(?:\[[^\]]*\]|[^/:]*):(\d+)/.exec(text) ?? []
@@ -58,7 +58,7 @@ function fromUrl(scheme: string, text: string): RemoteAddress | undefined {
   return addressOf(protocol, parsed.hostname, port, parsed.pathname)
 }
 
-/** Whether a path leads upward, so that it names another place for each reader. */
+/** Whether a path leads upward, and so means a different place for each reader. */
 const isUpward = (text: string) => (plainText(text) ?? '..').split('/').includes('..')
 
 function addressOf(
@@ -97,10 +97,10 @@ function plainText(text: string): string | undefined {
   }
 }
 
-/** The remote as a part of a key. Ports are left out: one host serves the same repository over several protocols. */
+/** The remote as part of a key. Ports are left out, because one host serves the same repository over several protocols. */
 const placeOf = ({ host, path }: RemoteAddress) => `${host}/${path}`
 
-/** The key of a repository; undefined if its remote means nothing on another machine. */
+/** The key of a repository; undefined if its remote has no meaning on another machine. */
 export function repositoryKey({ remote, first }: RepositoryFacts): string | undefined {
   const address = remoteAddress(remote)
   return address && `${repositoryMark}${placeOf(address)}#${(first[0] ?? '').slice(0, shortCommit)}`
@@ -110,8 +110,8 @@ export function repositoryKey({ remote, first }: RepositoryFacts): string | unde
 export const folderKey = (machine: string, path: string) => `${folderMark}${machine}:${path}`
 
 /**
- * All keys by which tasks may name a repository that an agent has: with each of its first commits, and without one, for a person
- * whose clone does not know the history. A clone without a known history takes tasks of any history of its remote.
+ * All keys by which tasks may name a repository that an agent has: one with each of its first commits, and one without, for a person
+ * whose clone lacks the history. A clone without a known history takes tasks of any history of its remote.
  */
 export function repositoryKeys({ remote, first }: RepositoryFacts): string[] {
   const address = remoteAddress(remote)
@@ -121,8 +121,8 @@ export function repositoryKeys({ remote, first }: RepositoryFacts): string[] {
 }
 
 /**
- * Whether an agent with these keys has a workspace, or may clone it. A key of a repository that ends with `*` covers all that begin like
- * it.
+ * Whether an agent with these keys has a workspace or may clone it. A repository key that ends with `*` covers all keys with the same
+ * beginning.
  */
 export function hasWorkspace(keys: readonly string[], workspace: string): boolean {
   return keys.some((key) => key === workspace || (isPattern(key) && workspace.startsWith(key.slice(0, -1))))
@@ -144,12 +144,12 @@ export function folderIn(workspace: string): { machine?: string; path: string } 
   return workspace.startsWith(repositoryMark) ? undefined : { path: workspace }
 }
 
-/** The key by which a person names the place of an agent: that of its repository, else that of its folder. */
+/** The key that stands for the place of an agent: that of its repository, otherwise that of its folder. */
 export function mainKey({ workspace, workspaces = [] }: { workspace: string; workspaces?: readonly string[] }): string {
   return workspaces.find((key) => repositoryIn(key)) ?? workspace
 }
 
-/** The words for a workspace on a screen: "acme/shop" of a repository, else the path and its machine. */
+/** A workspace in the form that screens show: "acme/shop" for a repository, otherwise the path and its machine. */
 export function workspaceName(workspace: string): string {
   const repository = repositoryIn(workspace)
   if (repository) return repository.path.split('/').slice(-2).join('/')
@@ -166,14 +166,14 @@ export function wholeName(workspace: string): string {
 /** The place from which a person added a task: the folder on their machine, and for a repository the remote, the branch and the commit. */
 export type TaskOrigin = { machine: string; path: string; remote?: string; branch?: string; commit?: string }
 
-/** The address under which a repository is cloned: in the form in which the person's own clone names it, without a login. */
+/** The address from which a repository is cloned: in the form of the person's own clone, without a login. */
 export function cloneAddress(remote: string): string | undefined {
   const address = remoteAddress(remote)
   if (!address) return undefined
   const [, scheme, user, rest] = /^([a-z+]+:\/\/)(?:([^@/]*)@)?(.*)$/is.exec(remote) ?? []
-  // The short form of SSH has no place for a password.
+  // The short SSH form cannot contain a password.
   if (scheme === undefined) return remote
-  // The user of an SSH address tells the server where to look; any other login is a secret.
+  // The user of an SSH address is part of the server's path to the repository; any other login is a secret.
   const name = address.protocol === 'ssh' ? user?.split(':')[0] : undefined
   return `${scheme.toLowerCase()}${name ? `${name}@` : ''}${rest}`
 }

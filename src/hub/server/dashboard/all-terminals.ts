@@ -12,10 +12,10 @@ type JoinedTerminalParts = JoinedMachines & {
   clock: Clock
 }
 
-/** How long the first list of a machine is waited for; after that it follows with the next reading. */
+/** How long to wait for the first list of a machine; a later list is shown by the next reading. */
 const firstMs = 1_000
 
-/** The terminals of all machines. A machine that is slow to answer delays nobody: its last list is used until the next one has come. */
+/** The terminals of all machines. A slow machine delays nobody: its last list is used until the next one arrives. */
 export class AllTerminals implements MachineTerminals {
   #parts: JoinedTerminalParts
   #lists = new WeakMap<FarMachine, { rows: TerminalRow[]; reading?: Promise<void> }>()
@@ -66,7 +66,7 @@ export class AllTerminals implements MachineTerminals {
     return found
   }
 
-  /** Reads the list of a machine again, unless it is being read. Returns at once for a machine whose list is known. */
+  /** Reads the list of a machine again, unless a reading is under way. Returns at once if a list of the machine is known. */
   #read(machine: FarMachine): Promise<void> {
     const known = this.#lists.get(machine) ?? { rows: [] }
     const isFirst = !this.#lists.has(machine)
@@ -77,7 +77,7 @@ export class AllTerminals implements MachineTerminals {
         (rows) => {
           known.rows = rows
         },
-        // A machine that is out of reach keeps its last list until it is gone.
+        // An unreachable machine keeps its last list until the machine is gone.
         () => {},
       )
       .finally(() => delete known.reading)

@@ -13,10 +13,10 @@ type JoinedTurnParts = JoinedMachines & {
   clock: Clock
 }
 
-/** How long a machine whose turns cannot be followed is left alone. */
+/** How long to wait after a machine whose turns could not be followed, before the next attempt. */
 const againMs = 2_000
 
-/** The turns of all machines. Each machine is followed once, while somebody looks, however many people do. */
+/** The turns of all machines. While anybody looks, each machine is followed once, however many people look. */
 export class AllTurns implements MachineTurns {
   #parts: JoinedTurnParts
   #feed = new TurnFeed(() => this.#start())
@@ -72,10 +72,10 @@ export class AllTurns implements MachineTurns {
       for (const far of machines.reachable())
         if (!followed.has(far) && far.offers.has('turns')) {
           followed.add(far)
-          // Ends by itself and never rejects.
+          // This ends by itself and never rejects.
           void this.#read(far.machine, (signal) => far.turns(signal), over.signal).then(async () => {
-            // A machine that links again is a new FarMachine. This one may only have been unreachable for a moment,
-            // so it is followed again after a pause.
+            // A machine that links again is a new FarMachine. This machine may only have been unreachable for a moment, so it is followed
+            // again after a pause.
             await this.#parts.clock.sleep(againMs, over.signal)
             followed.delete(far)
             if (!over.signal.aborted) look()
@@ -91,7 +91,7 @@ export class AllTurns implements MachineTurns {
     }
   }
 
-  /** Publishes the turns of one machine until its stream ends; then none of them is known any more. */
+  /** Publishes the turns of one machine until its stream ends; then its turns are removed. */
   async #read(
     machine: string | undefined,
     follow: (signal: AbortSignal) => AsyncIterable<TurnChange>,
@@ -113,13 +113,13 @@ export class AllTurns implements MachineTurns {
         }
       }
     } catch {
-      // A machine that is gone has no turns here.
+      // An unreachable machine has no turns here.
     }
     if (!signal.aborted) for (const turn of known) this.#feed.tell({ type: 'turn-over', turn })
   }
 }
 
-/** The most turns of one machine that are shown: a machine that reports more than it can run is not believed. */
+/** The most turns of one machine that are shown: a machine cannot really run more at once. */
 const mostTurns = 500
 
 async function* nothing(): AsyncGenerator<never> {}

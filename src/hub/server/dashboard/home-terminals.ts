@@ -17,7 +17,7 @@ type HomeTerminalParts = {
   home: string
   machine: string
   clock: Clock
-  /** The words of a row, without secrets. */
+  /** Hides secrets in the text of a row. */
   mask(text: string): string
   /** Finds a terminal in tmux or in another process of this home. */
   terminals(): { find(id: string): Promise<Terminal | undefined>; close(): Promise<void> }
@@ -67,13 +67,13 @@ export class HomeTerminals implements MachineTerminals {
     await this.#opened?.close()
   }
 
-  /** The terminal that a person types into, found once for all their keys, so that these stay in order. */
+  /** Finds the terminal that a person types into, once for all keystrokes, so that these stay in order. */
   async #reached(id: string): Promise<Terminal> {
     let found = this.#typedInto.get(id)
     if (!found) {
       found = this.open(id).catch(() => undefined)
       this.#typedInto.set(id, found)
-      // The agent of the terminal may be restarted in another terminal under the same id.
+      // The agent of the terminal may be restarted in another terminal with the same id.
       void found.then((terminal) => terminal?.exited).then(() => this.#typedInto.delete(id))
     }
     const terminal = await found
@@ -88,7 +88,7 @@ export class HomeTerminals implements MachineTerminals {
   #slotRow(slot: LivingSlot, projects: ReadonlyMap<string, string>): TerminalRow {
     const { machine, mask } = this.#parts
     const { id, agent, cwd, state, since, task, terminal, worker, workspace } = slot
-    // The workers of a conversation are a crew of their own, named for the project and the session.
+    // The workers of a conversation form a crew of their own, named after the project and the session.
     const project = projects.get(workspace) ?? projects.get(workspace.split('.')[0]!) ?? cwd
     return defined({
       id: terminal!.id,
@@ -123,7 +123,7 @@ export class HomeTerminals implements MachineTerminals {
     }
   }
 
-  /** A CLI in tmux goes on when its supervisor is killed. */
+  /** A CLI in tmux keeps running when its supervisor is killed. */
   async #leftRows(known: ReadonlySet<string>, roots: readonly string[]): Promise<TerminalRow[]> {
     const { home, machine } = this.#parts
     const kept = namesIn(terminalsFolder(home)).filter((id) => !known.has(id))

@@ -13,16 +13,16 @@ type KeptConversationParts = {
   open(): Index
   store: Store
   clock: Pick<Clock, 'now'>
-  /** Hides secrets: the words leave this machine. */
+  /** Hides secrets, because the text leaves this machine. */
   mask(text: string): string
 }
 
-/** How many places a search names. */
+/** How many places a search returns. */
 const mostFound = 50
 
-/** The conversations of this home: the logs are the truth, and the index says where they are and what they contain. */
+/** The conversations of this home, read from the logs; the index only says where they are and what they contain. */
 export function keptConversations({ open, store, clock, mask }: KeptConversationParts): Conversations {
-  /** Brings the index up to date first. */
+  /** Brings the index up to date before the work. */
   const using = async <T>(work: (index: Index) => Promise<T>): Promise<T> => {
     const index = open()
     try {
@@ -36,7 +36,7 @@ export function keptConversations({ open, store, clock, mask }: KeptConversation
   const entriesOf = async ({ id, project, log }: Session) => {
     if (log !== undefined) return new KeptEntries(store.log<Entry>(`projects/${project}/imported/${log}`), { id }, mask)
     const doc = store.doc(`projects/${project}/project`, { path: '', lastUsed: 0, sessions: {} }, knownProject)
-    // A damaged document costs the earlier turns of a fork, and not the conversation.
+    // If a document is damaged, only the earlier turns of a fork are missing, and the rest of the conversation is readable.
     const known = await doc.read().catch(() => undefined)
     const place = (known && openedSession(known, id)) ?? { id }
     return new KeptEntries(store.log<Entry>(`projects/${project}/history`), place, mask)
@@ -93,7 +93,7 @@ export function keptConversations({ open, store, clock, mask }: KeptConversation
 
 const titleOf = ({ id, name, first }: Session) => name ?? first ?? id
 
-/** Adds the rows of all sources of a key, since reported and estimated tokens are both used, and what was done under it. */
+/** Sums the rows of all sources of a key, because tokens are partly reported and partly estimated, and adds the activity of that key. */
 function joinAmounts(used: readonly UsageRow[], done: readonly ActivityRow[]): UsedAmounts[] {
   const all = new Map<string, UsedAmounts>()
   const rowOf = (key: string): UsedAmounts =>

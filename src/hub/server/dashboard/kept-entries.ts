@@ -6,11 +6,11 @@ import { isEntry } from '../../../core/talk/entry.ts'
 import { sessionLines } from '../../../core/talk/session-lines.ts'
 import { maskedEntry } from '../../../border/vendor-border.ts'
 
-/** A page ends at this many entries, or before the entry with which it would be larger than this many bytes. */
+/** A page ends at this many entries, or before the entry that would make it larger than this many bytes. */
 const mostEntries = 200
 const mostBytes = 512 * 1024
 
-/** Entries that a reader is shown; the others are termaite's and the agents' own memory. */
+/** The entries that a reader sees; the others are termaite's and the agents' own memory. */
 const shownTypes: ReadonlySet<Entry['type']> = new Set([
   'prompt',
   'steer',
@@ -57,7 +57,7 @@ export class KeptEntries {
     let last = after
     for await (const line of this.#log.follow(Math.max(0, after), signal)) {
       if (line.at < last) {
-        // The first line is the one that the reader has already; a later one that is smaller belongs to a new log.
+        // The first line is the one that the reader already has; a smaller number after it means that a new log has begun.
         yield undefined
         return
       }
@@ -89,7 +89,7 @@ export class KeptEntries {
     return { entries: found.all, older: true, newer: false }
   }
 
-  /** The entries on both sides of one; the end of the conversation if there is no such entry. */
+  /** The entries around one entry; the end of the conversation if that entry does not exist. */
   async #around(id: string): Promise<Page> {
     let newer: PlacedEntry[] = []
     let dropped = false
@@ -116,7 +116,7 @@ export class KeptEntries {
     return -1
   }
 
-  /** Whether a line of the log is a shown entry of the session or of one that it takes over. */
+  /** Whether a line of the log is a shown entry of the session, or of an earlier session that it continues. */
   #holds(line: Line<Entry>): line is ShownLine {
     return isShown(line) && isIn(this.#place, line.at, line.item.session)
   }
@@ -146,7 +146,7 @@ class Entries {
     this.#most = most
   }
 
-  /** Returns false when the page is full; the first entry always fits. */
+  /** Adds an entry; returns false if the page is full. The first entry always fits. */
   add(entry: PlacedEntry): boolean {
     this.#bytes += JSON.stringify(entry).length
     if (this.all.length > 0 && (this.all.length === this.#most || this.#bytes > mostBytes)) return false

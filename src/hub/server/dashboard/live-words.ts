@@ -4,22 +4,23 @@ import { defined } from '../../../base/defined.ts'
 import { isFact } from '../../../core/talk/entry.ts'
 
 /**
- * The longest text that is shown whole; of a longer one only the end is shown, because the text is kept whole as soon as the agent has
- * said it.
+ * The longest text that is shown whole. Of a longer text only the end is shown, because the whole is stored as soon as the agent has
+ * finished it.
  */
 const longestText = 64 * 1024
-/** How much is left of a text that lost its beginning. */
+/** How many characters of a text remain when its beginning is dropped. */
 const keptText = 32 * 1024
-/** A word that is longer is shown before its end. */
+/** The last word of a text is shown before it is complete if it is longer than this. */
 const longestWord = 200
-/** How much of the newest words of an agent inside the turn is shown. */
+/** How many of the newest characters of an agent inside the turn are shown. */
 const longestInside = 280
 
 type Speech = { part: number; type: 'text' | 'thought'; by?: string; after?: string; text: string }
 
 /**
- * The words that a turn shows and no entry holds yet, for one reader. Secrets are masked in the whole text and not in its pieces, which
- * may cut them; the last word waits for its end, because half of a secret is not known as one.
+ * The text of a turn that is shown to one reader before an entry holds it. Secrets are masked in the whole text and not in its pieces,
+ * because a secret may be spread over several pieces; the last word is held back until it is complete, because half of a secret is not
+ * recognized.
  */
 export class LiveWords {
   readonly turn: string
@@ -70,7 +71,7 @@ export class LiveWords {
   }
 
   /**
-   * Returns the text that the reader does not have yet: each text is sent from the first character that differs from what was sent before.
+   * Returns the text that the reader does not have yet: each text is sent from the first character that differs from the earlier version.
    */
   next(): LiveTurn {
     const growth = (key: string, text: string): Growth => {
@@ -98,7 +99,7 @@ export class LiveWords {
     })
   }
 
-  /** Learns that an entry was kept: the words that it holds are in the log from now on. */
+  /** Notes that an entry was stored: its text is in the log from now on. */
   #kept(event: Event): boolean {
     const { id } = event as { id?: string }
     if (id === undefined) return false
@@ -145,7 +146,7 @@ export class LiveWords {
 
 const shortenText = (text: string) => (text.length <= longestText ? text : `… ${text.slice(-keptText)}`)
 
-/** The text without the word that is still being said. */
+/** The text without its last word if that word is incomplete. */
 function wholeWords(text: string): string {
   const end = text.search(/\S*$/)
   return text.length - end > longestWord ? text : text.slice(0, end)

@@ -11,14 +11,14 @@ type JoinedConversationParts<Own> = JoinedMachines & {
   own: Own
 }
 
-/** The machine of an id; throws an error with an explanation if it cannot be reached. */
+/** The machine with this id; throws an error that says why if it cannot be reached. */
 function reachMachine(machines: Machines, machine: string): FarMachine {
   const far = machines.reach(machine)
   if (!far) throw new HubError('conflict', awayWords(machine, machines))
   return far
 }
 
-/** Prompts for the projects of all machines that allow them. */
+/** Sends prompts to the projects of all machines that allow that. */
 export class AllPrompts implements MachinePrompts {
   #parts: JoinedConversationParts<MachinePrompts>
 
@@ -47,7 +47,7 @@ export class AllPrompts implements MachinePrompts {
   }
 }
 
-/** The conversations of all machines that let them be read. What was used is counted on the hub's own machine alone. */
+/** The conversations of all machines that let people read them. Usage is only counted on the hub's own machine. */
 export class AllConversations implements Conversations {
   #parts: JoinedConversationParts<Conversations>
 

@@ -11,19 +11,17 @@ export interface Machines {
   listen(see: () => void): () => void
 }
 
-/** The machines whose things are shown together, and the form of their ids. */
+/** The machines whose items are shown together, and the form of the items' ids. */
 export type JoinedMachines = {
   machines: Machines
-  /** Whether the ids of the hub's own machine contain its name too, because other hubs show the same things under these ids. */
+  /** Whether the ids of the hub's own machine also contain its name, because other hubs show the same items under these ids. */
   namesOwn: boolean
 }
 
-/**
- * The id of something on another machine, as the hub shows it: after the name of its machine, because two machines may have the same id.
- */
+/** The id that the hub shows for an item of another machine: the machine's name comes first, because two machines may use the same id. */
 export const idOn = (machine: string, id: string) => `${machine}/${id}`
 
-/** The machine in an id, and the id on that machine. An id without a machine is one of the hub's own machine. */
+/** The machine that an id names, and the id on that machine. An id without a machine belongs to the hub's own machine. */
 export function placeOfId(id: string, own: string): { machine: string; id: string } {
   const slash = id.indexOf('/')
   return slash < 0 ? { machine: own, id } : { machine: id.slice(0, slash), id: id.slice(slash + 1) }

@@ -1,7 +1,7 @@
 import type { Io } from '../../../core/io.ts'
 import { say, UsageError } from '../../../core/io.ts'
 
-/** Whether a QR code is shown: `usual` shows one if a phone could open the address. */
+/** When to show a QR code: `usual` shows one if a phone could open the address. */
 export type QrWish = 'always' | 'never' | 'usual'
 
 export function qrWish({ qr, 'no-qr': none }: { qr?: unknown; 'no-qr'?: unknown }): QrWish {
@@ -9,13 +9,10 @@ export function qrWish({ qr, 'no-qr': none }: { qr?: unknown; 'no-qr'?: unknown 
   return qr ? 'always' : none ? 'never' : 'usual'
 }
 
-/** Whether an address is that of this machine for itself, which no phone can open. */
+/** Whether only this machine can open an address, and no phone. */
 const isOwn = (link: string) => /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(URL.parse(link)?.hostname ?? '')
 
-/**
- * Shows a link as a QR code on the terminal. The code is a secret as long as the link is, so that it is written to a terminal
- * and nowhere else.
- */
+/** Shows a link as a QR code on the terminal. The code is as secret as the link, so it is only written to a terminal. */
 export async function showQr(
   { err, env }: Pick<Io, 'err' | 'env'>,
   link: string,
@@ -39,8 +36,8 @@ export async function showQr(
 }
 
 /**
- * The rows of a code, two of its rows in each line. With colours it is black on white whatever the terminal's own colours are; without them
- * it has the terminal's own colours, because most readers also accept a code with light and dark swapped.
+ * The lines of a QR code, each with two of its rows. With colours it is black on white, whatever the terminal's own colours are; without
+ * them it has the terminal's own colours, because most readers also accept a code with light and dark swapped.
  */
 export function qrLines(data: readonly (readonly boolean[])[], paint: 'colours' | 'none'): string[] {
   const lines: string[] = []

@@ -11,27 +11,27 @@ type PeerTurnParts = {
   clock: Clock
   /** Finds the processes that run now. */
   find(): Promise<PeerPlace[]>
-  /** The words of a row, without secrets. */
+  /** Hides secrets in the text of a row. */
   mask(text: string): string
-  /** Whether the turns are only read: then no turn waits for an answer from here. */
+  /** Whether the turns are only read, so that no turn waits for an answer from here. */
   onlyReading?: boolean
 }
 
-/** Live words are sent at most this often, so that many small pieces become one. */
+/** Live text is sent at most this often, so that many small pieces become one. */
 const livePaceMs = 100
 
-/** How much of an agent's newest words a row has. */
+/** How many of an agent's newest characters a row has. */
 const longestWords = 280
 
 /**
- * The turns of all processes of this home. They are followed only while somebody is there: a turn without a person at its own
- * terminal waits for the answer to a question as long as anybody follows it.
+ * The turns of all processes of this home. They are only followed while somebody looks: a turn without a person at its own terminal waits
+ * for the answer to a question as long as anybody follows it.
  */
 export class PeerTurns implements MachineTurns {
   #parts: PeerTurnParts
   #met: MetPeers
   #feed = new TurnFeed(() => this.#start())
-  /** The process of each turn that is followed. */
+  /** The process of each followed turn. */
   #peers = new Map<string, Peer>()
 
   constructor(parts: PeerTurnParts) {
@@ -61,7 +61,7 @@ export class PeerTurns implements MachineTurns {
       try {
         for await (const event of peer.follow(turn, signal, 'onlyReading')) if (words.see(event)) ring(turn)
       } catch {
-        // A process that died ends its turns.
+        // When a process dies, its turns end.
       }
       shown.delete(turn)
       ring(turn)
@@ -102,7 +102,7 @@ export class PeerTurns implements MachineTurns {
   #start(): () => void {
     const following = new AbortController()
     const leave = this.#met.join((met) => {
-      // A turn that is followed ends by itself, and never rejects.
+      // The following ends with the turn, and never rejects.
       void this.#watch(met, following.signal)
     })
     return () => {
@@ -128,15 +128,15 @@ export class PeerTurns implements MachineTurns {
         this.#feed.tell({ type: 'turn', row })
       }
     } catch {
-      // A process that died ends its turns.
+      // When a process dies, its turns end.
     }
-    // A follower that has come since then has found the turn again.
+    // A newer follower has already found the turn again.
     if (signal.aborted) return
     this.#peers.delete(about.turn)
     this.#feed.tell({ type: 'turn-over', turn: about.turn })
   }
 
-  /** The row after an event; the same row if the event changes nothing that is shown. */
+  /** The row after an event; the same row if the event changes nothing that the row shows. */
   #changed(row: TurnRow, event: Event): TurnRow {
     const { clock, mask } = this.#parts
     const by = event.by !== undefined && event.by !== 'termaite' && event.by !== 'user' ? event.by : row.by
@@ -153,10 +153,10 @@ export class PeerTurns implements MachineTurns {
 
 const lastLine = (text: string) => (text.trimEnd().split('\n').at(-1) ?? '').slice(0, longestWords)
 
-/** A process of this home that may run turns. */
+/** A process of this home that can run turns. */
 type PeerPlace = { name: string; connect(): Promise<Peer | undefined> }
 
-/** A turn that runs, and the connection to its process. */
+/** A running turn, and the connection to its process. */
 type MetTurn = { peer: Peer; about: TurnAtWork }
 
 type MetPeerParts = {
@@ -165,10 +165,10 @@ type MetPeerParts = {
   find(): Promise<PeerPlace[]>
 }
 
-/** How often processes are looked for, and each one is asked for its turns. */
+/** How often processes are looked for, and each is asked for its turns. */
 const paceMs = 1_000
 
-/** The connections to all processes of this home. They are open only while somebody wants to know of their turns. */
+/** The connections to all processes of this home. They are open only while somebody wants to know about their turns. */
 class MetPeers {
   #parts: MetPeerParts
   #listeners = new Set<(turn: MetTurn) => void>()
@@ -180,7 +180,7 @@ class MetPeers {
     this.#parts = parts
   }
 
-  /** Calls `see` once with each turn that runs, and with each new one, until the returned function is called. */
+  /** Calls `see` once for each running turn, and for each new one, until the returned function is called. */
   join(see: (turn: MetTurn) => void): () => void {
     this.#listeners.add(see)
     for (const turn of this.#turns.values()) see(turn)
@@ -218,7 +218,7 @@ class MetPeers {
     }
   }
 
-  /** Connects to a process that is new, and reports its new turns; returns the ids of all of them. */
+  /** Connects to a new process, and reports its new turns; returns the ids of all its turns. */
   async #meet({ name, connect }: PeerPlace, signal: AbortSignal): Promise<string[]> {
     const peer = this.#peers.get(name) ?? (await connect().catch(() => undefined))
     if (!peer) return []

@@ -26,22 +26,22 @@ type ProjectPromptParts = {
   store: Store
   /** Opens the index for one request; the caller closes it. */
   open(): Index
-  /** How this program is started. */
+  /** The command that starts this program. */
   program: Program
   allowed: boolean
-  /** Hides secrets in what a turn that failed to begin has said. */
+  /** Hides secrets in the output of a turn that failed to begin. */
   mask(text: string): string
 }
 
-/** How long the beginning of a turn is waited for. */
+/** How long to wait for the beginning of a turn. */
 const patienceMs = 20_000
-/** The number of characters that are shown of the output of a turn that could not begin. */
+/** How many characters of the output are shown if a turn could not begin. */
 const longestTrouble = 2_000
 
 /**
- * Begins turns as `termaite -p` does: each in a process of its own, in the folder of its project. The process is independent, so that the
- * turn goes on when the hub stops; `termaite ps` lists it, and the page, `termaite stop` or an open chat reach it like every other turn.
- * The text of the prompt is its standard input, so no list of processes shows it.
+ * Begins turns as `termaite -p` does: each in a process of its own, in the folder of its project. The process is independent, so the turn
+ * continues when the hub stops; `termaite ps` lists it, and the page, `termaite stop` or an open chat reach it like every other turn. The
+ * text of the prompt is the standard input of the process, so no list of processes shows it.
  */
 export class ProjectPrompts implements MachinePrompts {
   #parts: ProjectPromptParts
@@ -75,7 +75,7 @@ export class ProjectPrompts implements MachinePrompts {
     return { session }
   }
 
-  /** The project of a wish, and the session that it names. */
+  /** The project for a prompt, and the session that the prompt names. */
   async #placeOf({ session, project: slug, fresh }: PromptWish): Promise<{ project: Project; session?: string }> {
     const index = this.#parts.open()
     try {
@@ -93,13 +93,13 @@ export class ProjectPrompts implements MachinePrompts {
       if ('cli' in found && found.cli !== undefined)
         throw new HubError(
           'conflict',
-          `This session was imported from ${found.cli} and is only read. Continue it in a terminal: termaite sessions resume ${session}`,
+          `This session was imported from ${found.cli} and can only be read here. Continue it in a terminal: termaite sessions resume ${session}`,
         )
       if (path === undefined || !existsSync(path))
         throw new HubError('conflict', `The folder of this project is gone: ${path ?? 'its path is not known'}.`)
       const project = openProject(this.#parts.store, path)
       if (session !== undefined && 'begins' in found && !fresh) {
-        // A document that was lost no longer knows the session, and then a new one would get its name.
+        // If a document was lost, the session is not in it any more; without this entry a new session could get the same name.
         const kept = { startedAt: found.started, from: found.begins }
         await project.doc.update((now) =>
           Object.hasOwn(now.sessions, session) ? now : { ...now, sessions: { ...now.sessions, [session]: kept } },
@@ -112,7 +112,7 @@ export class ProjectPrompts implements MachinePrompts {
     }
   }
 
-  /** Throws if the folder is not trusted, or its settings have no such agent. */
+  /** Throws if the folder is not trusted, or if its settings lack the agent. */
   async #check(root: string, agent: string | undefined): Promise<void> {
     const { io, home, store } = this.#parts
     const { state } = await new TrustBook(store, { clock: io.clock, own: home }).of(root)
@@ -129,7 +129,7 @@ export class ProjectPrompts implements MachinePrompts {
       throw new HubError('wrong', `agent: found "${agent}", allowed: ${names.join(', ')}.`)
   }
 
-  /** Starts the process of a turn, and waits until its prompt is kept. */
+  /** Starts the process of a turn, and waits until its prompt is stored. */
   async #begin(project: Project, session: string, args: readonly string[], text: string): Promise<void> {
     const { io, home, mask } = this.#parts
     const [program, ...first] = this.#parts.program
@@ -141,7 +141,7 @@ export class ProjectPrompts implements MachinePrompts {
       child = spawn(program, [...first, ...args], {
         cwd: project.root,
         env: io.env,
-        // A signal to the hub's group, as of Ctrl+C, must not reach the turn.
+        // A signal to the hub's process group, as from Ctrl+C, must not reach the turn.
         detached: true,
         stdio: [input, 'ignore', trouble],
       })
@@ -160,7 +160,8 @@ export class ProjectPrompts implements MachinePrompts {
         ended,
         io.clock.sleep(patienceMs, over.signal).then(() => 'late' as const),
       ])
-      // A turn that waits for others to end has begun all the same; one that is over may have been quicker than the log's news.
+      // A turn that waits for other turns counts as begun. A turn that is already over may have been faster than the announcement of the
+      // log.
       if (first === 'began' || first === 'late') return
       if (await isKept(project, { session, pid: child.pid, from })) return
       const said = first === 'ended' ? textIn(trouble) : first
@@ -198,7 +199,7 @@ async function isKept({ log }: Project, wanted: Wanted): Promise<boolean> {
   return false
 }
 
-/** An open file without a name, which goes with the last process that has it open. */
+/** An open file without a name, which disappears with the last process that has it open. */
 function privateFile(home: string, text: string): number {
   const folder = join(home, 'run')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -206,7 +207,7 @@ function privateFile(home: string, text: string): number {
   const writing = openSync(path, 'wx+', 0o600)
   try {
     writeSync(writing, text)
-    // The file is opened a second time, so that the reader begins at the beginning.
+    // The file is opened a second time, so that the reader starts at the beginning.
     return openSync(path, 'r+')
   } finally {
     closeSync(writing)

@@ -1,11 +1,11 @@
 import type { TurnChange, TurnRow } from '../../../core/turns/machine-turns.ts'
 
-/** The changes that one follower has not read yet. A slow follower gets the newest state of each turn, and not every state before it. */
+/** The changes that one follower has not read yet. A slow follower gets only the newest state of each turn. */
 type Follower = { pending: Map<string, TurnChange>; wake(): void }
 
 /**
- * The turns that are known now, and those who follow them. `gather` starts to look for turns when the first follower comes, and
- * returns a function that ends that when the last one has left; then no turn is known.
+ * The turns that are known now, and their followers. `gather` starts to look for turns when the first follower comes, and returns a
+ * function that stops this when the last follower has left; then no turn is known.
  */
 export class TurnFeed {
   #gather: () => () => void

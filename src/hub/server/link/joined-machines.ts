@@ -22,22 +22,22 @@ import { servedMachine } from './served-machine.ts'
 
 type Wishes = {
   allowPrompts: boolean
-  /** The address book that this hub shares with other hubs; without it the hub is alone. */
+  /** The address book that this hub shares with other hubs; missing if the hub has its own ledger. */
   book?: HubBook
   /** The address at which the other hubs reach this one. */
   innerUrl?: string
 }
 
-/** All machines of a hub as its parts see them. */
+/** All machines of a hub, in the form that its parts need. */
 type HubMachines = Required<Pick<HubParts, 'terminals' | 'links' | 'relays'> & MachineParts> & {
-  /** The work of all machines, and the registry for the work of the hub's own machine. */
+  /** The work of all machines, and the registry for work on the hub's own machine. */
   work: MachinesAtWork
   ownWork: MachineWork
   /** Keeps the links and the address book until the hub closes. */
   run(): Promise<void>
 }
 
-/** Joins the machine that the hub runs on, which needs no connection, with those that link to it or to other hubs of its ledger. */
+/** Combines the hub's own machine, which needs no connection, with the machines that link to this hub or to other hubs of its ledger. */
 export async function hubMachines(io: Io, { allowPrompts, book: shared, innerUrl }: Wishes): Promise<HubMachines> {
   const { clock, env } = io
   const identity = machineIdentity(io, homeOf(env), undefined)

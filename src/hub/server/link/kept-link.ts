@@ -16,10 +16,10 @@ import { machineIdentity } from '../../client/machine-identity.ts'
 import { keepLinked } from './machine-link.ts'
 import { servedMachine } from './served-machine.ts'
 
-/** How often a process without the link checks whether the process that had it has exited. */
+/** How often a process without the link checks whether the linked process has exited. */
 const turnMs = 3_000
 
-/** Whether a hub is at an address of this machine alone. */
+/** Whether the address of a hub is on this machine. */
 export const isHere = (url: string) => isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, ''))
 
 type KeptLinkParts = {
@@ -33,8 +33,8 @@ type KeptLinkParts = {
 }
 
 /**
- * Keeps the link of this machine and home to a hub: one process at a time has it, and another one takes it over when that process exits.
- * The hub of this home itself needs no link.
+ * Keeps this machine and home linked to a hub: one process at a time has the link, and when it exits another process takes over. The hub
+ * of this home itself needs no link.
  */
 export async function keepMachineLink(io: Io, parts: KeptLinkParts, signal: AbortSignal): Promise<void> {
   const { clock, env } = io
@@ -60,7 +60,7 @@ export async function keepMachineLink(io: Io, parts: KeptLinkParts, signal: Abor
   }
 }
 
-/** Whether the hub of this home is the one at an address of this machine. */
+/** Whether an address of this machine is that of this home's own hub. */
 function isOwnHub(home: string, url: string): boolean {
   const own = runningHub(home)?.url
   return own !== undefined && isHere(url) && new URL(own).port === new URL(url).port

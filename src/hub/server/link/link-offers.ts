@@ -3,12 +3,12 @@ import type { Settings } from '../../../settings/settings.ts'
 import { UsageError } from '../../../core/io.ts'
 import { machineOffers, neededOffer, offerWords, usualOffers } from '../../model/machine-standing.ts'
 
-/** Options of the command line about the link of this machine. */
+/** Options of the command line for the link of this machine. */
 export type LinkWishes = { offer?: string; machineName?: string }
 
 /**
- * The offers of this machine: by the option, else by the settings of the person, else the usual ones. An offer brings along the one that
- * it needs.
+ * The offers of this machine: from the option, otherwise from the person's settings, otherwise the usual ones. An offer that needs
+ * another one includes it.
  */
 export function offersOf({ offer }: LinkWishes, settings: Pick<Settings, 'link'>): MachineOffer[] {
   const named =
@@ -22,7 +22,7 @@ function strange(word: string): never {
   throw new UsageError(`--offer: found "${word}", allowed: ${machineOffers.join(', ')}, separated by commas.`)
 }
 
-/** The text that says what people at the hub can see and do here. */
+/** The text that says what people at the hub can see and do on this machine. */
 export function offeredWords(machine: string, offers: readonly MachineOffer[]): string {
   const can = offers.map((each) => offerWords[each])
   if (can.length === 0) return `People at the hub see nothing of ${machine}.`

@@ -11,7 +11,7 @@ import { wireVersion, encodeFrame } from '../../../wire/frames/frames.ts'
 import { DialFailed, dialHub } from '../../../wire/frames/web-socket-carrier.ts'
 import { version } from '../../../base/version.ts'
 
-/** `served`: the hub serves this machine itself, because it runs on it. */
+/** `served`: the hub runs on this machine, so it needs no link. */
 export type LinkNews = 'linked' | 'ended' | 'refused' | 'served' | 'failed'
 
 type MachineLinkParts = {
@@ -23,30 +23,30 @@ type MachineLinkParts = {
   identity: MachineIdentity
   answers: Answers
   offers: readonly string[]
-  /** The names of the work that this machine does now. */
+  /** The names of the work that this machine can do now. */
   works(): readonly string[]
-  /** Tells the person about a link that begins, ends, is refused or cannot be made. */
+  /** Tells the person that a link begins, ends, is refused or cannot be made. */
   tell(news: LinkNews, words: string): void
-  /** A random number from 0 to 1, so that the machines of a hub that was restarted do not all come at once. */
+  /** A random number from 0 to 1, so that the machines of a restarted hub do not all reconnect at the same moment. */
   chance?(): number
 }
 
-/** The waits between tries: doubled after each failure up to the longest one. */
+/** The waits between attempts: they double after each failure, up to the longest one. */
 const firstWaitMs = 500
 const longestWaitMs = 30_000
-/** The wait after a refusal that another attempt would not fix. */
+/** The wait after a refusal that another attempt would not change. */
 const refusedWaitMs = 5 * 60_000
-/** A link that held this long was good: the next try begins with the shortest wait. */
+/** After a link that lasted this long, the next attempt begins with the shortest wait. */
 const goodMs = 10_000
-/** How long the hub may take to answer the hello. */
+/** How long the hub may take to answer this machine's greeting. */
 const welcomeMs = 15_000
 
 /** The outcome of one attempt. `isFinal`: another attempt soon would have the same outcome. */
 type Ended = { why: string; news: LinkNews; isFinal?: boolean; heldMs: number }
 
 /**
- * Keeps one outbound connection of this machine to its hub until the signal aborts: after a sleep, a change of the address or a cut cable
- * it reconnects, with growing pauses, to whichever hub then answers at the address.
+ * Keeps one outbound connection of this machine to its hub until the signal aborts. After a sleep, a change of address or a cut cable it
+ * reconnects, with growing pauses, to the hub that is then at the address.
  */
 export async function keepLinked(parts: MachineLinkParts, signal: AbortSignal): Promise<void> {
   const { clock, tell, chance = Math.random } = parts
@@ -61,7 +61,7 @@ export async function keepLinked(parts: MachineLinkParts, signal: AbortSignal): 
     const { why, news, isFinal = false, heldMs } = ended
     if (signal.aborted) return
     if (heldMs > goodMs) wait = firstWaitMs
-    // The same problem is reported once, however long it lasts.
+    // The same problem is reported only once, however long it lasts.
     if (why !== told) tell(news, news === 'ended' ? `The link to the hub ended: ${why}. Connecting again.` : why)
     told = news === 'ended' ? '' : why
     const pause = isFinal ? refusedWaitMs : wait
@@ -110,7 +110,7 @@ async function linkOnce(parts: MachineLinkParts, signal: AbortSignal): Promise<E
     const welcome = readWelcome(await connection.first(welcomeMs))
     if (!welcome) {
       connection.cut('the hub gave no answer')
-      const why = `The hub at ${address} gave no answer to the hello of this machine.`
+      const why = `The hub at ${address} did not answer the greeting of this machine.`
       return { why, news: 'failed', heldMs: 0 }
     }
     if (welcome.type === 'refused') {

@@ -8,7 +8,7 @@ import { awayWords } from '../dashboard/machine-ids.ts'
 
 type Registered = { kind: WorkKind<unknown, unknown>; run(input: unknown, context: WorkContext): Promise<unknown> }
 
-/** The work that this machine carries out for its hub. */
+/** The work that this machine does for its hub. */
 export class RegisteredWork implements MachineWork {
   #clock: Clock
   #kinds = new Map<string, Registered>()
@@ -50,7 +50,7 @@ export class RegisteredWork implements MachineWork {
     const left = new AbortController()
     this.#running++
     const done = (async () => run(kind.input.parse(input), { by, signal: AbortSignal.any([signal, left.signal]) }))()
-    // Work that goes on after it was given up counts until it is over.
+    // Work that continues after it was given up counts until it is over.
     done.then(
       () => this.#running--,
       () => this.#running--,
@@ -73,7 +73,7 @@ function checkSize(value: unknown, what: 'input' | 'output'): void {
     throw new WorkRefused(`The ${what} of the work has more than ${mostWorkBytes / 1024} kB.`)
 }
 
-/** The work of all machines: that of the hub's own is done in this process, that of others over their links. */
+/** The work of all machines: the hub's own machine works in this process, other machines over their links. */
 export class WorkOfMachines implements MachinesAtWork {
   #own: MachineWork
   #machines: Machines

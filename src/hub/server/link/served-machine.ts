@@ -17,13 +17,13 @@ type Wishes = {
   machine: string
   /** Whether people elsewhere may send prompts to the projects of this machine. */
   allowPrompts: boolean
-  /** Whether people elsewhere can only read the turns, so that no turn waits for an answer from there. */
+  /** Whether people elsewhere may only read the turns, so that no turn waits for their answer. */
   onlyReading?: boolean
 }
 
 /**
- * This machine for people elsewhere: its turns and terminals of all processes of this home, its conversations and its projects. Secrets
- * are hidden here, before anything leaves the machine.
+ * Everything that people elsewhere get from this machine: the turns and terminals of all processes of this home, its conversations and its projects.
+ * Secrets are hidden here, before anything leaves the machine.
  */
 export async function servedMachine(
   io: Io,

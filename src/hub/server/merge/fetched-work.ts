@@ -13,23 +13,23 @@ import { fetchBranch, RemoteFailed } from '../../../worktrees/remote-git.ts'
 import { branchOf } from '../../../worktrees/task-branches.ts'
 import { bundleOf, BundleRefused, unbundle } from '../../../worktrees/work-bundle.ts'
 
-/** Reads the bytes of a try's bundle from an offset on. */
+/** Reads the bytes of a try's bundle, starting at an offset. */
 export type BundleReader = (task: string, number: number, from: number) => AsyncIterable<Uint8Array>
 
-/** A branch that was brought into a repository of this machine. */
+/** A branch that was fetched into a repository of this machine. */
 export type FetchedWork = { branch: string; root: string; how: Unbundled; try: number }
 
-/** How often a download that was cut off is continued, and the pause before. */
+/** How often an interrupted download is continued, and the pause before that. */
 const mostCuts = 5
 const pauseMs = 1_000
 
-/** The name of the branch of a try in a repository: that of the task for its newest work, else one with the number of the try. */
+/** The branch name for a try: the task's branch for its newest work, otherwise a name with the number of the try. */
 export function branchOfTry({ id, tries = [] }: Task, { number, late }: TaskTry): string {
   const newest = tries.findLast((one) => !one.late && (one.bundle ?? one.pushed ?? one.branch) !== undefined)
   return late || newest?.number !== number ? `${branchOf(id)}-try-${number}` : branchOf(id)
 }
 
-/** Brings the branch of a try from the hub, or from the remote that it was pushed to, into the repository at `root`. Throws BundleRefused. */
+/** Fetches the branch of a try into the repository at `root`, from the hub or from the remote that has it. Throws BundleRefused. */
 export async function fetchWork(
   io: Pick<Io, 'env' | 'clock' | 'signal'>,
   task: Task,
@@ -40,7 +40,7 @@ export async function fetchWork(
   const { number, bundle, pushed, branch, commit } = one
   const as = branchOfTry(task, one)
   if (bundle && commit !== undefined) {
-    // An older try of the task is kept at the hub, so that its branch here may go.
+    // The hub has an older try of the task, so its branch here may be moved.
     const mayMove = (old: string) => task.tries?.some((each) => each.commit === old && each.bundle) === true
     const folder = await mkdtemp(join(io.env.TMPDIR || tmpdir(), 'termaite-work-'))
     try {
@@ -88,7 +88,7 @@ async function downloadBundle(
       break
     } catch (error) {
       if (!(error instanceof HubAway) || cuts >= mostCuts) throw error
-      // Bytes that were not written when the connection broke are asked for again.
+      // The download continues after the bytes that were written before the connection broke.
       at = (await stat(file).catch(() => ({ size: 0 }))).size
       await clock.sleep(pauseMs, signal)
     }

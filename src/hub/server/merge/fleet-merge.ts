@@ -11,7 +11,7 @@ import { wholeName } from '../../model/tasks/workspace.ts'
 const text = string({ min: 1 })
 const mergeFields = { machine: text, branch: text, into: text, commit: text }
 
-/** Looks whether a machine could merge a task: `missing` says that it does not have the repository, and `why` what else stops it. */
+/** Asks a machine whether it could merge a task: `missing` means that it lacks the repository, and `why` names any other obstacle. */
 const checkKind: WorkKind<{ task: unknown }, { commit?: string; why?: string; missing?: string }> = {
   name: 'merge.check',
   input: parser({ task: anything() }),
@@ -33,7 +33,7 @@ const foundKind: WorkKind<{ task: unknown; commit: string }, { merged?: TaskMerg
   mostMs: 60_000,
 }
 
-/** The longest prompt that is sent along: a merge needs only its first line. */
+/** The longest prompt that is sent: a merge only needs its first line. */
 const mostPrompt = 500
 
 /** The parts of a task that a merge needs. */
@@ -47,7 +47,7 @@ function mergeable({ notes: _notes, history: _history, tries = [], prompt, ...ta
   }
 }
 
-/** Lets this machine merge for its hub: the work of tasks whose repository it has, into the branch that is checked out there. */
+/** Lets this machine merge for its hub: it merges the work of tasks whose repository it has into the branch that is checked out there. */
 export function offerMerging(work: MachineWork, merger: WorkMerger): void {
   work.register(checkKind, async ({ task }) => {
     try {
@@ -72,9 +72,9 @@ export function offerMerging(work: MachineWork, merger: WorkMerger): void {
 
 const by = { name: 'hub', role: 'admin' } as const
 
-/** Merges on the machine of the hub if it has the repository, otherwise on the first linked machine that has it and can. */
+/** Merges on the hub's machine if it has the repository, otherwise on the first linked machine that has it and is able to merge. */
 export function fleetMerger(own: WorkMerger, machines: () => MachinesAtWork | undefined): WorkMerger {
-  /** The machine that has said that it can merge a task; missing if the hub's own machine merges it. */
+  /** The machine that answered that it can merge a task; missing if the hub's own machine merges it. */
   const chosen = new Map<string, string>()
   const others = async () =>
     (await machines()?.withWork(mergeKind.name))?.filter((machine) => machine !== own.machine) ?? []

@@ -22,7 +22,7 @@ import { repositoryFacts } from '../../../worktrees/repository-facts.ts'
 import { homeOf, placeOf } from '../../../home/place.ts'
 import { isOwnHub } from '../../client/hub-address.ts'
 
-/** A workspace as a new task names it. */
+/** A workspace as a new task names it, with its origin. */
 type NamedWorkspace = { workspace: string; origin: TaskOrigin }
 
 /** The workspace of a new task: the one that was typed, otherwise that of the person's current folder. */
@@ -56,17 +56,19 @@ async function workspaceNamed(io: Io, typed: string, hub: string): Promise<Named
   const isKey = repositoryIn(typed) !== undefined || folderIn(typed)?.machine !== undefined
   if (remote !== undefined && !isKey)
     return { workspace: repositoryKey({ remote, first: [] })!, origin: { machine, path: io.cwd, remote } }
-  // A folder that only the machine of the agent has.
+  // A folder that only the agent's machine has.
   if (isKey || isAbsolute(typed)) return { workspace: typed, origin: { machine, path: io.cwd } }
   throw new UsageError(
     `--workspace: there is no folder ${path}. Name a folder, or the address of a repository, as in https://github.com/acme/shop.`,
   )
 }
 
-/** The folder that an agent works in, as its hub knows it, and the keys of all workspaces that it has. */
+/** An agent's working folder, as its hub knows it, and the keys of all workspaces that the agent has. */
 export type AgentWorkspaces = { workspace: string; workspaces: string[] }
 
-/** The keys of a folder that an agent works in: those of its repository, those that it may clone, and the folder itself. */
+/**
+ * The keys for a folder that an agent works in: those of its repository, those that the agent may clone, and that of the folder itself.
+ */
 export async function keysAt(
   io: Io,
   root: string,
@@ -76,13 +78,13 @@ export async function keysAt(
   const facts = await repositoryFacts(io.env, root)
   const keys = facts ? repositoryKeys(facts) : []
   if (keys.length > 0) await rememberRepository(io, root)
-  // A path alone is on the machine of the hub; on another machine the same path is another folder.
+  // A plain path means the hub's machine; on another machine the same path is another folder.
   const here = folderKey(hostname(), root)
   const workspace = isOwnHub(hub) ? root : here
   return { workspace, workspaces: [...new Set([...keys, ...cloneKeys(clones), workspace, here])] }
 }
 
-/** The repositories of this machine that tasks or agents were started in, the last one first. */
+/** The repositories of this machine in which tasks or agents were started, the last one first. */
 const bookOf = (io: Io) => fileStore(homeOf(io.env), voiceOf(io)).doc<{ roots: string[] }>('workspaces', { roots: [] })
 
 const mostRemembered = 200
@@ -96,8 +98,8 @@ async function rememberRepository(io: Io, root: string): Promise<void> {
 }
 
 /**
- * The folder of this machine that is a workspace; undefined if this machine has none. The person's current folder comes first. Each
- * repository is read again, because another one may have replaced it.
+ * The folder of this machine for a workspace; undefined if this machine has none. The person's current folder comes first. Each
+ * repository is inspected again, because another one may have replaced it.
  */
 export async function rootOf(io: Io, workspace: string, here?: string): Promise<string | undefined> {
   const folder = folderIn(workspace)

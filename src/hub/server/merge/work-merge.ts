@@ -32,9 +32,9 @@ import { rootOf } from './own-workspaces.ts'
 import { shortId } from '../../client/hub-client.ts'
 
 /**
- * The work of a task's newest try in the repository at `root`, exactly as it was reviewed: if the branch is elsewhere or at an older try,
- * the work is fetched first. Undefined if there is no branch and the work is kept nowhere. Throws MergeRefused, with the changes that
- * nobody has reviewed, if the branch has moved since.
+ * The work of a task's newest try in the repository at `root`, exactly as it was reviewed: if the branch is missing or at an older try,
+ * the work is fetched first. Undefined if there is no branch and the work is stored nowhere. If the branch has moved since the review,
+ * throws MergeRefused, with the changes that nobody has reviewed.
  */
 export async function reviewedWork(
   io: Io,
@@ -53,7 +53,7 @@ export async function reviewedWork(
     await fetchWork(io, task, last, root, read)
   } catch (error) {
     if (!(error instanceof BundleRefused)) throw error
-    // A branch with commits of its own is not moved by what is fetched.
+    // If a branch here has commits of its own, fetching does not move it.
     const diff = here && (await diffBetween(io.env, root, last.commit!, here.commit))
     throw diff ? await changedSince(io, task, last, here) : new MergeRefused(error.message)
   }
@@ -63,9 +63,8 @@ export async function reviewedWork(
 }
 
 /**
- * The work that an agent submits only by its commit: the diff is read from the branch of the task, so that the reviewed changes are those
- * that would be merged. A repository on another machine is read when the work is merged. Throws HubError if the branch is at another
- * commit.
+ * The work that an agent submits only as a commit. The diff is read from the task's branch, so that the reviewed changes are those that
+ * would be merged. A repository on another machine is read when the work is merged. Throws HubError if the branch is at another commit.
  */
 export async function handedInWork(io: Io, { id, workspace }: Task, commit: string) {
   const root = await rootOf(io, workspace)
@@ -86,7 +85,7 @@ export async function handedInWork(io: Io, { id, workspace }: Task, commit: stri
 /** The most lines of a diff that a refusal shows. */
 const mostLines = 60
 
-/** Refuses work that is not what was reviewed: shows what is new, and how it is reviewed. */
+/** Refuses work that differs from the reviewed work: shows the new changes, and how to have them reviewed. */
 async function changedSince(io: Io, task: Task, { number, commit }: TaskTry, work: LocalWork): Promise<MergeRefused> {
   const { id, state } = task
   const { root, branch } = work
@@ -167,8 +166,8 @@ export function machineMerger(io: Io, read: BundleReader, machine: string = mach
 }
 
 /**
- * Says why only a person who is asked at this moment may merge a task's work: programs could start by themselves from it, or its agent has
- * not said which commit was to be reviewed. Undefined if any approval will do.
+ * Says why a task's work may only be merged by a person who is asked at this moment: it could make programs start by themselves, or its
+ * agent has not said which commit to review. Undefined if any approval is enough.
  */
 export function askedWords({ tries }: Task, { files, root, branch }: LocalWork): string | undefined {
   const paths = files.map(({ path }) => path).filter(isAskedAbout)
@@ -182,7 +181,7 @@ export function askedWords({ tries }: Task, { files, root, branch }: LocalWork):
   return why.length === 0 ? undefined : `${why.join(' ')} To read the changes: git -C ${root} diff HEAD...${branch}`
 }
 
-/** Refuses work that only a person who is asked may merge. */
+/** Refuses work that may only be merged by a person who is asked. */
 function refuseUnasked(task: Task, work: LocalWork): void {
   const words = askedWords(task, work)
   if (words === undefined) return
@@ -195,7 +194,7 @@ export function mergeSubject(task: Task, { branch }: LocalWork): string {
   return `Merge ${branch}: ${taskTitle(task).slice(0, 60)}`
 }
 
-/** Why a merge was not made, and what to do next. */
+/** Says why a merge was not made, and what to do next. */
 export function obstacleWords(task: Task, work: LocalWork, obstacle: MergeObstacle): string {
   const { id, state } = task
   if (obstacle.type === 'refused') return `Nothing was merged: ${obstacle.why}. The task stays ${state}.`
@@ -211,7 +210,7 @@ export function obstacleWords(task: Task, work: LocalWork, obstacle: MergeObstac
   ].join('\n')
 }
 
-/** Removes the branch of merged work, and the worktrees that killed agents left. Returns messages about what was done. */
+/** Removes the branch of merged work, and the worktrees of killed agents. Returns messages about what was done. */
 export async function sweepWork(io: Io, work: LocalWork): Promise<string[]> {
   const place = placeOf(io, work.root)
   const settings = await readSettings({ home: place.home, project: place.root }, { env: io.env })

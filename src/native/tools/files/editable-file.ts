@@ -10,7 +10,7 @@ import { encodingOf } from './text-encoding.ts'
 /** A file up to this size is read whole; a larger one is read in parts, and edited with a shell command. */
 export const wholeBytes = 8 * 1024 * 1024
 
-/** A file with its whole content. `path` is as the model wrote it, `at` absolute, `real` without links. */
+/** A file with its whole content. `path` is the model's spelling, `at` is absolute, `real` has no links. */
 export type WholeFile = { path: string; at: string; real: string; stats: BigIntStats; bytes: Buffer }
 
 /** Reads a file that is about to be changed. Throws unless the agent has read it and it has not changed since. */
@@ -28,12 +28,12 @@ export async function readForEdit(path: string, call: ToolCall, seen: ReadFiles)
   }
 }
 
-/** The text of a file as a draft of its encoding. Throws when the file is not text. */
+/** The text of a file as a draft in its encoding. Throws if the file is not text. */
 export function draftOf({ path, bytes }: Pick<WholeFile, 'path' | 'bytes'>): { encoding: Encoding; draft: string } {
   const encoding = encodingOf(bytes)
   if (!encoding) throw new Error(`${path} is not text. Change it with bash and a program for its format.`)
   return { encoding, draft: encoding.draft(bytes.subarray(encoding.mark.length)) }
 }
 
-/** The bytes of a draft, with the mark that the file began with. */
+/** The bytes of a draft, with the byte order mark of the file. */
 export const draftBytes = (draft: string, { mark, bytes }: Encoding) => Buffer.concat([mark, bytes(draft)])

@@ -35,7 +35,7 @@ export async function openFile(path: string, call: Pick<ToolCall, 'cwd' | 'place
   }
 }
 
-/** Throws when a path leads to a place other than the one that the policy judged. */
+/** Throws if a path leads to a place other than the one that the policy judged. */
 export function mustBeJudged(at: string, real: string, { places = [] }: Pick<ToolCall, 'places'>): void {
   const judged = places.find(({ path }) => path === at)
   if (judged && judged.real !== real) throw new MovedPath(at)
@@ -71,7 +71,7 @@ async function suggestion(at: string, { cwd, places = [] }: Pick<ToolCall, 'cwd'
   }
 }
 
-/** The names in a folder, if it is the one that was judged, or lies below it: others' names are nobody's business. */
+/** The names in a folder, if it is the judged folder or is inside it; names in other folders are private. */
 async function namesIn(real: string, judged: string): Promise<string[]> {
   if (!isWithin(judged, real)) return []
   const folder = HeldFolder.open(real)
@@ -79,7 +79,7 @@ async function namesIn(real: string, judged: string): Promise<string[]> {
   return entries.map(({ name }) => name).sort()
 }
 
-/** The file or folder whose path ends like this one, in the folder where the model works: models invent the folders above a project. */
+/** The file or folder in the working folder whose path ends like this one: models invent the folders above a project. */
 function samePathIn(cwd: string, at: string): string | undefined {
   const parts = at.split(sep).filter((part) => part !== '')
   const places = parts.map((_part, i) => join(cwd, ...parts.slice(i)))
@@ -94,7 +94,7 @@ export class ReadFiles {
     this.#stamps.set(real, stamp(stats))
   }
 
-  /** Compares a file with what was read of it. */
+  /** Compares a file with the version that was read. */
   compare(real: string, stats: BigIntStats): 'same' | 'changed' | 'unseen' {
     const known = this.#stamps.get(real)
     return known === undefined ? 'unseen' : known === stamp(stats) ? 'same' : 'changed'

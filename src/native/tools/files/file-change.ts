@@ -11,12 +11,12 @@ import { randomName } from '../../../base/id.ts'
 import { realOf } from '../../../base/files/real-path.ts'
 import { mustBeJudged } from './file-access.ts'
 
-/** The longest text that a change keeps whole; of a longer one it keeps only the lines around the change. */
+/** The longest text that a change stores whole; of a longer one it stores only the lines around the change. */
 const longestSide = 24 * 1024
 
 const context = 3
 
-/** A change as it is kept with the tool's result: both whole texts, or the lines around the change if they are long. */
+/** A change in the form that is stored with the tool's result: both whole texts, or the lines around the change if the texts are long. */
 export function fileChange(path: string, before: string | undefined, after: string): FileChange {
   if (before === undefined) return { path, after: cutAfter(after) }
   if (before.length <= longestSide && after.length <= longestSide) return { path, before, after }
@@ -40,12 +40,12 @@ function cutAfter(text: string): string {
   return text.length <= longestSide ? text : `${text.slice(0, longestSide)}\n⋮`
 }
 
-/** A file that was made, at its path without links. */
+/** A newly created file, with its path without links. */
 type MadeFile = { real: string; stats: BigIntStats }
 
 /**
- * Writes a new file at an absolute path, and the folders above it; `path` is how the model named it. A file with `mode` keeps
- * that mode. Throws an error that says what to do when something of that name exists.
+ * Writes a new file at an absolute path, and the folders above it; `path` is the model's spelling. With `mode`, the file gets that mode.
+ * If something of that name exists, throws an error that says what to do.
  */
 export async function createFile(
   { at, path, body, mode }: { at: string; path: string; body: string | Uint8Array; mode?: number },
@@ -73,7 +73,7 @@ export async function createFile(
   }
 }
 
-/** Opens the folder that a new file goes to, and makes it if it is missing. */
+/** Opens the folder for a new file, and creates it if it is missing. */
 async function folderFor(at: string, call: Pick<ToolCall, 'places'>): Promise<HeldFolder> {
   const folder = dirname(at)
   try {
@@ -96,7 +96,7 @@ function refusal(error: unknown, path: string): string {
   return `${path} could not be written: ${messageOf(error)}.`
 }
 
-/** Removes the file at a real path, if it is still the one that was read. */
+/** Removes the file at a real path, if it is still the file that was read. */
 export async function removeFile(real: string, was: BigIntStats): Promise<void> {
   const folder = HeldFolder.open(dirname(real))
   try {
@@ -109,8 +109,8 @@ export async function removeFile(real: string, was: BigIntStats): Promise<void> 
 }
 
 /**
- * Replaces a file's content and keeps its mode; a full disk or a crash leaves the old content whole.
- * A file with several hard links, or of another owner, is overwritten in place, so that links and owner stay.
+ * Replaces a file's content and keeps its mode; a full disk or a crash leaves the old content intact. A file with several hard links, or
+ * of another owner, is overwritten in place, so that links and owner are kept.
  */
 export async function replaceContent(real: string, body: Uint8Array, was: BigIntStats): Promise<BigIntStats> {
   if (was.nlink === 1n && Number(was.uid) === process.getuid?.())
@@ -133,7 +133,7 @@ export async function replaceContent(real: string, body: Uint8Array, was: BigInt
   }
 }
 
-/** Writes a file beside its place and renames it there in one step, replacing a file or link of that name. */
+/** Writes a file next to its place and renames it in one step, replacing a file or link of that name. */
 export async function writeAtomically(real: string, body: string | Uint8Array, mode?: number): Promise<BigIntStats> {
   const folder = HeldFolder.open(dirname(real))
   const temporary = `.termaite-${randomName()}.tmp`
@@ -143,7 +143,7 @@ export async function writeAtomically(real: string, body: string | Uint8Array, m
     const file = await folder.openFile(temporary, flags, 0o666)
     try {
       await file.writeFile(body)
-      // The umask changes the mode of a new file, so a wanted mode is set explicitly.
+      // The umask limits the mode of a new file, so the wanted mode is set explicitly.
       if (mode !== undefined) await file.chmod(mode)
       await file.sync()
       await rename(folder.at(temporary), folder.at(basename(real)))

@@ -1,16 +1,16 @@
-/** At most this much of a file is shown at once. */
+/** The most lines of a file that are shown at once. */
 export const mostLines = 2000
 const mostChars = 48 * 1024
 const longestLine = 2000
-/** Reading stops within a line that is longer than this. */
+/** Reading stops inside a line that is longer than this. */
 const endlessLine = 4 * 1024 * 1024
 
-/** `numbers`: whether each line has its number in front of it. */
+/** `numbers`: whether each line begins with its number. */
 export type Range = { offset: number; limit: number; numbers: boolean }
 
 /**
- * Keeps the lines of a range, bounded and perhaps numbered, from a text that is pushed in chunks: memory does not grow with the file.
- * `full` tells the reader that no more chunks are needed.
+ * Collects the lines of a range, limited in length and perhaps numbered, from a text that is pushed in chunks: memory does not grow with
+ * the file. `full` tells the caller that no more chunks are needed.
  */
 export class FileLines {
   #range: Range
@@ -55,7 +55,7 @@ export class FileLines {
     if (from < text.length) this.#keep(text, from, text.length)
   }
 
-  /** The lines, then how to continue; `atEnd` says whether the whole file was pushed. */
+  /** The lines, followed by how to continue; `atEnd` says whether the whole file was pushed. */
   done(atEnd: boolean): string {
     if (this.#open && (atEnd || this.#wanted)) this.#close()
     const { offset } = this.#range

@@ -11,12 +11,12 @@ export type FormatParts = Pick<ToolParts, 'format'>
 /** A file that was just written, with its text as the model knows it. */
 type WrittenFile = Pick<WholeFile, 'path' | 'at' | 'real'> & { after: string }
 
-/** The text of the file now, and a sentence for the model, with a space before it; empty if nothing was formatted. */
+/** The present text of the file, and a sentence for the model, with a space before it; empty if nothing was formatted. */
 type Formatted = { after: string; words: string }
 
 /**
- * Runs the project's formatter over a file that was just written, and tells the model what it changed, so that its next edit fits.
- * A failure of the formatter is reported but fails nothing: the file was written.
+ * Runs the project's formatter on a file that was just written, and tells the model about the changes, so that its next edit fits. A
+ * formatter's failure is reported but does not fail the edit, because the file was written.
  */
 export async function formatWritten(
   file: WrittenFile,
@@ -36,7 +36,7 @@ export async function formatWritten(
       const { encoding, draft } = draftOf({ path, bytes: await handle.readFile() })
       const now = encoding.shown(draft)
       const difference = now === after ? '' : await changedLines(after, now)
-      // A model that was not shown all that changed has to read the file again before its next edit.
+      // If the model was not shown all changes, it has to read the file again before its next edit.
       if (difference !== undefined) seen.remember(real, stats)
       if (now === after) return { after, words: problem }
       const told =

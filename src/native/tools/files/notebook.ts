@@ -2,7 +2,7 @@ import type { Ref, Blobs } from '../../../core/talk/store.ts'
 import { stripAnsi } from '../../../base/text/ansi.ts'
 import { pictureMedia } from '../../../base/picture.ts'
 
-/** A cell of a Jupyter notebook, format 4. A text is a string or a list of its lines. */
+/** A cell of a Jupyter notebook, format 4. A text is a string or a list of lines. */
 type Text = string | readonly string[]
 type Output = {
   output_type?: string
@@ -17,7 +17,7 @@ type Cell = { cell_type?: string; source?: Text; execution_count?: number | null
 const mostOutput = 4000
 const mostPictures = 8
 
-/** A notebook as text, cell by cell, with the pictures of its outputs; undefined when the text is not a notebook. */
+/** A notebook as text, cell by cell, with the pictures in its outputs; undefined if the text is not a notebook. */
 export async function notebookText(json: string, blobs: Blobs): Promise<{ text: string; files: Ref[] } | undefined> {
   const cells = cellsIn(json)
   if (!cells) return undefined

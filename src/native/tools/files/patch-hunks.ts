@@ -2,12 +2,12 @@ import type { Hunk, HunkLine } from './patch-text.ts'
 import type { Replacement } from './text-edit.ts'
 import { LineEndings, nearestLines, numberedLines } from './text-edit.ts'
 
-/** A text after its hunks: `forgiven` are the lines that were found without regard to the white space at their end. */
+/** A text after its hunks; `forgiven` are the lines that only matched when trailing white space was ignored. */
 type Patched = { text: string; forgiven: number[] }
 
 /**
- * Applies the hunks of one file, all to the text as it was before the patch. Lines that a hunk only names stay as they are, byte
- * for byte. Throws an error that says which hunk cannot be applied, what the file has there now, and what to send.
+ * Applies the hunks of one file, each to the text as it was before the patch. Lines that a hunk only names as context stay unchanged,
+ * byte for byte. Throws an error that says which hunk cannot be applied, what the file has there now, and what to send.
  */
 export function applyHunks(text: string, hunks: readonly Hunk[]): Patched {
   const endings = new LineEndings(text)
@@ -21,7 +21,7 @@ export function applyHunks(text: string, hunks: readonly Hunk[]): Patched {
     const old = hunk.lines.filter(({ sign }) => sign !== '+')
     const made = changesOf(hunk, at)
     const named = { from: at, to: at + old.length }
-    // A line that an earlier hunk removes cannot be named again; lines between which it only adds can.
+    // A line that an earlier hunk removes cannot be named again; lines around a pure addition can.
     const earlier = changes.find(
       (one) => (one.to > one.from && isOverlap(one, named)) || made.some((change) => isOverlap(one, change)),
     )
@@ -38,12 +38,12 @@ export function applyHunks(text: string, hunks: readonly Hunk[]): Patched {
   return { text: after, forgiven: [...forgiven].sort((a, b) => a - b) }
 }
 
-/** Lines `from` to before `to` of the file, counted from 0, that are replaced by `added`. */
+/** A change: the lines from `from` up to before `to`, counted from 0, are replaced by `added`. */
 type Change = { from: number; to: number; added: string[] }
 
 const isOverlap = (a: Pick<Change, 'from' | 'to'>, b: Pick<Change, 'from' | 'to'>) => a.from < b.to && b.from < a.to
 
-/** The changes in the order of the file, neighbours as one. Changes that only add at one place stay in the order of the patch. */
+/** The changes in the order of the file; neighbours are joined. Pure additions at one place stay in the order of the patch. */
 function joinChanges(changes: readonly Change[]): Change[] {
   const all: Change[] = []
   for (const change of changes.toSorted((a, b) => a.from - b.from || a.to - b.to)) {
@@ -54,7 +54,7 @@ function joinChanges(changes: readonly Change[]): Change[] {
   return all
 }
 
-/** The changes of a hunk that begins at a line: each run of "-" and "+" lines is one, so that the lines between them stay. */
+/** The changes of a hunk that begins at a line: each run of "-" and "+" lines is one change, so that the lines between them stay. */
 function changesOf({ lines }: Hunk, at: number): Change[] {
   const changes: Change[] = []
   let [line, open]: [number, Change | undefined] = [at, undefined]
@@ -90,7 +90,7 @@ class FileLines {
     }
   }
 
-  /** A change in characters. A file whose last line has no end keeps it so. */
+  /** A change as a range of characters. If the file's last line has no line end, that stays so. */
   replacement({ from, to, added }: Change): Replacement {
     const start = (line: number) => this.#starts[line] ?? this.#length
     const body = added.map((line) => `${line}\n`).join('')
@@ -100,7 +100,7 @@ class FileLines {
     return { ...span, fresh: from === this.lines.length && bare !== '' ? `\n${bare}` : bare }
   }
 
-  /** All lines where `wanted` begins; without any, those where only the white space at line ends differs. */
+  /** All lines at which `wanted` begins; if no line matches, those that only differ in trailing white space. */
   find(wanted: readonly string[], from = 0): number[] {
     const exact = this.#matches(wanted, from, (line) => line)
     return exact.length > 0 ? exact : this.#matches(wanted, from, (line) => line.trimEnd())
@@ -114,7 +114,7 @@ class FileLines {
     return found
   }
 
-  /** The line below an anchor: the first one that is the anchor without regard to indentation, or else that holds it. */
+  /** The line below an anchor: the first line that equals the anchor except for indentation, otherwise the first that contains it. */
   below(anchor: string, from: number): number | undefined {
     const bare = this.lines.map((line) => line.trim())
     const whole = bare.findIndex((line, at) => at >= from && line === anchor)
@@ -123,7 +123,7 @@ class FileLines {
   }
 }
 
-/** Finds the line where a hunk begins. Without "@@ line" the place must be the only one. */
+/** Finds the line at which a hunk begins. Without "@@ line" there must be only one such place. */
 function placeOf(hunk: Hunk, file: FileLines, from: number, name: string): number {
   const old = hunk.lines.flatMap(({ sign, text }) => (sign === '+' ? [] : [text]))
   const start = searchStart(hunk, file, from)
@@ -139,7 +139,7 @@ function placeOf(hunk: Hunk, file: FileLines, from: number, name: string): numbe
   const all = file.find(old)
   if (hunk.atEnd && all.includes(file.lines.length - old.length)) return file.lines.length - old.length
   const below = start === undefined ? [] : file.find(old, start)
-  // An anchor means the first place below it.
+  // With an anchor, the first place below it counts.
   if (below.length === 1 || (below.length > 0 && hunk.anchors.length > 0)) return below[0]!
   const places = below.length > 1 ? below : all
   if (places.length === 1) return places[0]!
@@ -154,14 +154,14 @@ function placeOf(hunk: Hunk, file: FileLines, from: number, name: string): numbe
   )
 }
 
-/** Where the search for a hunk begins: below its anchors, or below the hunk before it. Undefined if an anchor is not there. */
+/** Where the search for a hunk begins: below its anchors, or below the previous hunk. Undefined if an anchor is missing from the file. */
 function searchStart({ anchors }: Hunk, file: FileLines, from: number): number | undefined {
   const follow = (begin: number) =>
     anchors.reduce<number | undefined>((at, anchor) => (at === undefined ? undefined : file.below(anchor, at)), begin)
   return follow(from) ?? follow(0)
 }
 
-/** Shows the first line that differs, because a model that sees only similar lines does not find its mistake. */
+/** Shows the first line that differs, because a model that only sees similar lines does not find its mistake. */
 function missing(lines: readonly HunkLine[], old: readonly string[], file: FileLines): string {
   let [best, length] = [0, 0]
   for (let at = 0; at < file.lines.length; at++) {

@@ -4,8 +4,8 @@ import { plainEndings } from './text-edit.ts'
 export type HunkLine = { sign: ' ' | '-' | '+'; text: string }
 
 /**
- * One change of a file. `anchors` are lines of the file above the change, from the outermost to the innermost: the texts after
- * "@@". `atEnd`: the change is at the end of the file. `line`: where the hunk begins in the patch.
+ * One change of a file. `anchors` are lines of the file above the change, from the outermost to the innermost: the texts after "@@".
+ * `atEnd`: the change is at the end of the file. `line`: the line of the patch at which the hunk begins.
  */
 export type Hunk = { anchors: string[]; lines: HunkLine[]; atEnd: boolean; line: number }
 
@@ -14,7 +14,7 @@ export type FilePatch =
   | { does: 'delete'; path: string }
   | { does: 'update'; path: string; to?: string; hunks: Hunk[] }
 
-/** Lines before and after a patch that was meant for a shell or for Markdown. */
+/** Lines around a patch that was written for a shell or in Markdown. */
 const wrapping = /^(?:```\w*|(?:apply_?patch\s*)?<<-?\s*(['"]?)\w+\1|\w*EOF\w*)?$/
 
 const sections = /^\*\*\* (Add|Update|Delete) File:\s*(.*)$/
@@ -22,8 +22,8 @@ const begin = '*** Begin Patch'
 const end = '*** End Patch'
 
 /**
- * Reads a patch in the form that some models were trained on. Throws an error that names the line and says what to send; a patch
- * without its end was cut off, so that nothing of it may be used.
+ * Parses a patch in the form for which some models were trained. Throws an error that names the line and says what to send. A patch
+ * without an end marker was cut off, so none of it may be used.
  */
 export function parsePatch(text: string): FilePatch[] {
   const all = plainEndings(text).split('\n')
@@ -39,12 +39,12 @@ export function parsePatch(text: string): FilePatch[] {
   return reader.done()
 }
 
-/** Reads the lines of a patch one after another, into the section that the last header began. */
+/** Parses the lines of a patch one after another into the section of the last header. */
 class PatchReader {
   #files: FilePatch[] = []
   #now: FilePatch | undefined
   #hunk: Hunk | undefined
-  /** Empty lines without a sign: a part of the file if a line of the same section follows them. */
+  /** Empty lines without a sign: they belong to the file if a line of the same section follows. */
   #blank = 0
 
   take(line: string, at: number): void {
@@ -101,7 +101,7 @@ class PatchReader {
       return
     }
     if (line.startsWith('@@')) {
-      // Several headers in a row are one place, named from the outside in.
+      // Several consecutive headers describe one place, from the outside in.
       if (!this.#hunk || this.#hunk.lines.length > 0 || this.#hunk.atEnd) this.#openHunk(file, at)
       const anchor = anchorOf(line)
       if (anchor !== '') this.#hunk!.anchors.push(anchor)

@@ -2,7 +2,7 @@ import type { Clock } from '../../../base/time/clock.ts'
 import { existsSync } from 'node:fs'
 import { sourcePath } from '../../../base/source-text.ts'
 
-/** The text of each page of a PDF file, or why it cannot be read. */
+/** The text of each page of a PDF file, or the reason why it cannot be read. */
 export type PdfPages = { pages: string[] } | { problem: string }
 
 export const isPdf = (head: Buffer): boolean => head.subarray(0, 5).equals(Buffer.from('%PDF-'))
@@ -10,13 +10,13 @@ export const isPdf = (head: Buffer): boolean => head.subarray(0, 5).equals(Buffe
 const longestMs = 60_000
 const mostMegabytes = 512
 
-/** Reads a PDF in a thread of its own, which is stopped when the call is cancelled, takes too long or needs too much memory. */
+/** Reads a PDF in a separate thread, which is stopped if the call is cancelled, takes too long or needs too much memory. */
 export async function pdfPages(body: Uint8Array, clock: Clock, signal: AbortSignal): Promise<PdfPages> {
   const source = sourcePath('native/tools/files/pdf-worker.ts')
   const { Worker } = process.getBuiltinModule('node:worker_threads')
   const worker = new Worker(existsSync(source) ? source : sourcePath('native/tools/files/pdf-worker.js'), {
     workerData: body,
-    // The library warns about fonts that text does not need.
+    // The library warns about fonts, which the text does not need.
     stdout: true,
     stderr: true,
     execArgv: [],
@@ -39,7 +39,7 @@ export async function pdfPages(body: Uint8Array, clock: Clock, signal: AbortSign
   }
 }
 
-/** The pages as one text whose lines can be numbered; a page without text says so, because it is often a scan. */
+/** The pages as one text, so that its lines can be numbered; a page without text says so, because it is often a scan. */
 export function pagesText(pages: readonly string[]): string {
   return pages
     .map(

@@ -1,12 +1,12 @@
 export type Edit = { old_string: string; new_string: string; replace_all?: boolean }
 
-/** A text after an edit: how many places were replaced, and on which lines the match ignored white space at the end. */
+/** A text after an edit: how many places were replaced, and on which lines trailing white space was ignored. */
 export type Edited = { text: string; places: number; forgiven: number[] }
 
 /**
- * Applies an edit to a text; throws an error that tells the model why it cannot be made. An old_string that occurs nowhere
- * is looked for once more without the white space at line ends, which models lose; nothing else is forgiven, because white
- * space elsewhere has a meaning in many languages.
+ * Applies an edit to a text; throws an error that tells the model why it is impossible. If old_string occurs nowhere, it is searched for
+ * again without white space at line ends, which models lose. No other difference is ignored, because white space elsewhere is significant
+ * in many languages.
  */
 export function applyEdit(text: string, { old_string, new_string, replace_all = false }: Edit): Edited {
   const [old, fresh] = [plainEndings(old_string), plainEndings(new_string)]
@@ -17,7 +17,7 @@ export function applyEdit(text: string, { old_string, new_string, replace_all = 
   const exact = placesOf(plain, old)
   const places = exact.length > 0 ? exact : placesWithoutTrailingSpace(plain, old)
   if (places.length === 0) throw new Error(`old_string is not in the file. ${nearestLines(plain, old)}`)
-  // Without replace_all, a second place that overlaps the first one also makes the edit ambiguous.
+  // Without replace_all, a second place that overlaps the first also makes the edit ambiguous.
   if (!replace_all && (places.length > 1 || plain.indexOf(old, places[0]!.from + 1) >= 0)) {
     const lines = exact.length > 0 ? linesOf(plain, old) : places.map(({ from }) => lineAt(plain, from))
     const many = lines.length > mostPlaces ? `more than ${mostPlaces}` : `${lines.length}`
@@ -33,7 +33,7 @@ export function applyEdit(text: string, { old_string, new_string, replace_all = 
   }
 }
 
-/** A range of a text, from its first character to the one after its last. */
+/** A range of a text, from its first character up to the one after its last. */
 type Span = { from: number; to: number }
 
 /** A range of a text, and the text that replaces it. */
@@ -47,8 +47,8 @@ function placesOf(text: string, wanted: string): Span[] {
 }
 
 /**
- * Finds a text without regard to spaces, tabs and a missing last line end. A range that ends at a line's end includes the
- * white space there, because the model wanted to replace the line as it saw it.
+ * Finds a text, ignoring trailing spaces and tabs and a missing last line end. A range that ends at a line's end includes the white space
+ * there, because the model wanted to replace the line that it saw.
  */
 function placesWithoutTrailingSpace(text: string, wanted: string): Span[] {
   const bare = withoutTrailingSpace(wanted)
@@ -73,7 +73,7 @@ const trailingSpace = /[ \t]+(?=\n|$)/g
 
 const withoutTrailingSpace = (text: string) => text.replace(trailingSpace, '')
 
-/** A text without the white space at line ends, and the offset of each of its characters in the whole text. */
+/** A text without white space at line ends, and the offset of each of its characters in the original text. */
 function keptOffsets(text: string): [number[], string] {
   const kept: number[] = []
   let at = 0
@@ -90,7 +90,7 @@ function lineEnd(text: string, from: number): number {
   return end < 0 ? text.length : end
 }
 
-/** The numbers of the lines in a range whose end differs from the line that the model sent, a missing last line end included. */
+/** The numbers of the lines in a range whose end differs from the line that the model sent; a missing last line end counts too. */
 function linesWithTrailingSpace(text: string, { from, to }: Span, wanted: string): number[] {
   const first = lineAt(text, from)
   const [lines, sent] = [text.slice(from, to).split('\n'), wanted.split('\n')]
@@ -103,7 +103,7 @@ const lineAt = (text: string, at: number) => text.slice(0, at).split('\n').lengt
 
 const mostPlaces = 20
 
-/** The numbers of the lines where `wanted` begins, up to one more than are shown. */
+/** The numbers of the lines at which `wanted` begins, up to one more than are shown. */
 function linesOf(text: string, wanted: string): number[] {
   const found: number[] = []
   let line = 1
@@ -119,13 +119,13 @@ function linesOf(text: string, wanted: string): number[] {
 }
 
 /**
- * A text with plain line ends, for matching what a model sends, and the way back to the file's own line ends.
- * Lines that an edit does not touch keep theirs.
+ * A text with plain line ends, for comparison with a model's text, and the mapping to the file's own line ends. Lines that an edit does
+ * not change keep theirs.
  */
 export class LineEndings {
   readonly plain: string
   #text: string
-  /** The offsets in the plain text where a carriage return was removed. */
+  /** The offsets in the plain text at which a carriage return was removed. */
   #returns: number[] = []
   #usual: '\n' | '\r\n'
 
@@ -139,7 +139,7 @@ export class LineEndings {
     this.#usual = this.#returns.length * 2 > lines ? '\r\n' : '\n'
   }
 
-  /** The original text with ranges of the plain text, in their order, replaced. */
+  /** The original text, in which ranges of the plain text were replaced in order. */
   replaced(places: readonly Replacement[]): string {
     const parts: string[] = []
     let done = 0
@@ -174,7 +174,7 @@ export const plainEndings = (text: string) => text.replaceAll('\r\n', '\n')
 
 const mostShown = 12
 
-/** Helps the model to send the right text: shows where the file has it with different white space, or the most similar lines. */
+/** Helps the model to send the right text: shows where the file has the text with different white space, or the most similar lines. */
 export function nearestLines(text: string, wanted: string): string {
   const lines = text.split('\n')
   const want = wanted.replace(/^\n+|\n+$/g, '').split('\n')
@@ -187,7 +187,7 @@ export function nearestLines(text: string, wanted: string): string {
 
 const bare = (line: string) => line.replace(/\s+/g, '')
 
-/** Finds the line most similar to the longest wanted line; returns where the wanted lines would begin, and the similarity. */
+/** Finds the line that is most similar to the longest wanted line; returns where the wanted lines would begin, and the similarity. */
 function mostAlike(lines: readonly string[], want: readonly string[]): [number, number] {
   const longest = want.reduce((best, line, i) => (line.trim().length > want[best]!.trim().length ? i : best), 0)
   const words = wordsIn(want[longest]!)

@@ -1,6 +1,6 @@
 /**
- * How the bytes of a text file are read and written. A file is edited as a `draft`, a text that holds every byte of it,
- * so that untouched bytes stay as they are. `word` encodes a text for the draft; undefined when the encoding lacks a character.
+ * How the bytes of a text file are decoded and encoded. A file is edited as a `draft`, a text that preserves every byte, so that
+ * untouched bytes stay the same. `word` encodes a text for the draft; undefined if the encoding lacks a character.
  */
 export type Encoding = {
   name: string
@@ -24,7 +24,7 @@ const utf8: Encoding = {
   shown: same,
 }
 
-/** UTF-8 with invalid bytes: edited byte by byte, so that these stay as they are. */
+/** UTF-8 with invalid bytes: it is edited byte by byte, so that these bytes are preserved. */
 const torn: Encoding = {
   name: 'UTF-8 with broken characters',
   mark: none,
@@ -51,7 +51,7 @@ const utf16be: Encoding = {
   bytes: (draft) => utf16.bytes(draft).swap16(),
 }
 
-/** Windows-1252 has a character for every byte, so nothing is lost in it. */
+/** Windows-1252 has a character for every byte, so nothing is lost. */
 const western: Encoding = {
   name: 'Windows-1252',
   mark: none,
@@ -67,7 +67,7 @@ function westernBytes(): Map<string, number> {
   return (westernTable ??= new Map(Array.from(western.draft(Buffer.from(all)), (char, byte) => [char, byte])))
 }
 
-/** Detects the encoding of a whole file; undefined when the file is not text. */
+/** Detects the encoding of a whole file; undefined if the file is not text. */
 export function encodingOf(bytes: Buffer): Encoding | undefined {
   const marked = [utf16, utf16be].find(({ mark }) => bytes.subarray(0, 2).equals(mark))
   // An odd byte at the end would be lost.
@@ -80,7 +80,7 @@ export function encodingOf(bytes: Buffer): Encoding | undefined {
 
 const utf8Mark = Buffer.from([0xef, 0xbb, 0xbf])
 
-/** A valid multi-byte character: a file that has one is meant to be UTF-8. */
+/** A valid multi-byte character; a file that contains one is meant to be UTF-8. */
 const characters = /[\xc3-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}/
 
 function isUtf8(bytes: Buffer): boolean {

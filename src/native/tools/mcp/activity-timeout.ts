@@ -4,8 +4,8 @@ import type { Clock } from '../../../base/time/clock.ts'
 export const never = 2_147_483_647
 
 /**
- * Limits how long a server may be silent: every sign of activity restarts the time, and it is paused while a person answers.
- * `signal` aborts when the time is up or the caller's signal aborts.
+ * Limits how long a server may be silent: every sign of activity restarts the time, and it is paused while a person answers. `signal`
+ * aborts when the time is up or when the caller's signal aborts.
  */
 export class ActivityTimeout {
   readonly signal: AbortSignal

@@ -4,21 +4,24 @@ import type { ToolOutput } from '../../../core/work/tool.ts'
 import { cutMiddle } from '../../../core/talk/body.ts'
 import { defined } from '../../../base/defined.ts'
 
-/** A longer text is cut for the model, with the path of the whole. */
+/** A longer text is cut for the model, with the path of the whole text. */
 const longestText = 40 * 1024
 
-/** Turns a result into one text, with its structure beside it and everything that is not text as files. Throws the text if the tool reports an error. */
+/**
+ * Turns a result into one text, with its structured data next to it and all other content as files. If the tool reports an error, throws
+ * its text.
+ */
 export async function outputOf(result: CallToolResult, blobs: Blobs): Promise<ToolOutput> {
   const files: Ref[] = []
   const parts: string[] = []
   for (const block of result.content ?? []) parts.push(await blockText(block, files, blobs))
   const data = result.structuredContent
-  // Servers repeat their structure as text for older clients; the model needs it only once.
+  // Servers repeat their structured data as text for older clients; the model needs it only once.
   if (data !== undefined && !parts.some((part) => isJson(part))) parts.push(JSON.stringify(data, null, 2))
   const text = await short(parts.filter(Boolean).join('\n\n') || '(The tool returned nothing.)', blobs)
   if (result.isError) throw new Error(text)
   if (data === undefined && files.length === 0) return text
-  // The structure is nested under `structured`, so that a server's data cannot pass for the data of our own tools.
+  // The structured data is nested under `structured`, so that a server's data cannot pass for data of our own tools.
   return defined({
     text,
     data: data === undefined ? undefined : { structured: data },

@@ -34,8 +34,8 @@ const mostOptions = 100
 const longestMessage = 2_000
 
 /**
- * Asks the person what a server wants to know, one question per field. If nobody can be asked the request is declined; a question that
- * was withdrawn with its call is cancelled.
+ * Asks the person a server's questions, one per field. If nobody can be asked the request is declined; a question that is withdrawn with
+ * its call counts as cancelled.
  */
 export async function elicit(
   server: string,
@@ -50,7 +50,7 @@ export async function elicit(
 
 const noAnswer = ({ signal }: ActiveCall): ElicitResult => ({ action: signal.aborted ? 'cancel' : 'decline' })
 
-/** A server's text for a card: without control sequences, and cut when it is long. */
+/** A server's text for a card: without control sequences, and cut if it is long. */
 const cardText = (text: string) => terminalText(text.slice(0, longestMessage))
 
 async function openPage(server: string, params: ElicitRequestURLParams, asked: ActiveCall): Promise<ElicitResult> {
@@ -119,7 +119,7 @@ function questionOf(said: string, name: string, field: Field, required: boolean)
   const usual = field.default
   const leave = usual === undefined ? skip : { ...skip, label: `Keep ${String(usual)}` }
   const choices = choicesOf(field)
-  // Leaving out and declining are not offered as options, because several options may be marked: no mark leaves the field out, and Escape
+  // "Leave out" and "decline" are not offered as options, because several options may be marked: no mark leaves the field out, and Escape
   // declines.
   if (field.type === 'array')
     return defined({
@@ -150,7 +150,7 @@ function choicesOf(field: Field): Question['options'] {
   return plain.slice(0, mostOptions).map((id, i) => ({ id, label: field.enumNames?.[i] ?? id }))
 }
 
-/** The answer as the field's type; undefined when it does not fit. */
+/** The answer, converted to the field's type; undefined if it does not fit. */
 function valueOf(field: Field, picks: string[]): Value | undefined {
   if (field.type === 'array') return picks
   const pick = picks[0] ?? ''

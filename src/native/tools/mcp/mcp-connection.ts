@@ -21,7 +21,7 @@ export type ConnectionParts = {
   enclose?: Enclose
   /** Signs requests to a server that requires a login. */
   login?: ServerLogin
-  /** The last call that still waits: the server's questions go to its caller. */
+  /** The last call that is still waiting: the server's questions go to its caller. */
   asked(): ActiveCall | undefined
   /** Called when the server says that one of its lists has changed. */
   listChanged(kind: 'tools' | 'resources' | 'prompts'): void
@@ -39,15 +39,15 @@ export type Connection = {
 
 type Library = Awaited<ReturnType<typeof sdk>>
 
-/** Which protocol is offered to a server: the old one, a pinned new one, or the new and then the old one. */
+/** Which protocol to offer a server: the old one, a pinned new one, or the new one and then the old one. */
 type Mode = 'legacy' | 'auto' | { pin: string }
 
 const modern = '2026-07-28'
 
 /**
- * Over HTTP the new protocol is tried first, which costs one request. A process is offered the old protocol first, which
- * nearly all understand and new ones answer too: the new protocol makes some old servers exit and others fall silent.
- * A server that refuses the old protocol is started again and offered the new one.
+ * Over HTTP the new protocol is tried first, which costs one request. A process is first offered the old protocol, which nearly all
+ * servers support, new ones included: the new protocol makes some old servers exit and others fall silent. A server that refuses the old
+ * protocol is restarted and offered the new one.
  */
 function modesOf(config: ServerConfig): Mode[] {
   if (config.kind === 'http') return ['auto']
@@ -109,7 +109,7 @@ async function attempt(config: ServerConfig, mode: Mode, parts: ConnectionParts)
   }
 }
 
-/** The SDK's client does not wait for its transport to close; we do, so that no process is left. */
+/** The SDK's client does not wait for its transport to close; this does, so that no process is left. */
 async function closeBoth(client: Client, transport: Transport): Promise<void> {
   await client.close().catch(() => {})
   await transport.close().catch(() => {})
@@ -139,7 +139,7 @@ function sdk(): Promise<typeof import('@modelcontextprotocol/client')> {
   return loaded
 }
 
-/** Drops the SDK's console warnings: they would be printed into the chat's screen, with text that servers chose. */
+/** Drops the SDK's console warnings: they would be printed onto the chat's screen, with text that servers chose. */
 function hush(): void {
   const warn = console.warn
   console.warn = (...words: unknown[]) => {

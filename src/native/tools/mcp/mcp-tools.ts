@@ -16,8 +16,8 @@ type Input = Record<string, unknown>
 const unknownEffect: Effect = { does: 'unknown', why: 'termaite does not know what a tool of an MCP server does' }
 
 /**
- * A server's tool as one of ours. It counts as a tool that runs something, whatever the server says about it:
- * only a rule of the person allows it without a question.
+ * Wraps a server's tool as one of ours. It counts as a tool that runs something, whatever the server says: only a rule of the person can
+ * allow it without a question.
  */
 export function remoteTool(server: McpServer, remote: Remote, name: string): Tool {
   const tool: Tool<Input> = {
@@ -44,7 +44,7 @@ function schemaOf({ inputSchema }: Remote): Record<string, unknown> {
   return { ...schema, type: 'object', properties: isPlainObject(schema.properties) ? schema.properties : {} }
 }
 
-/** Fills in required fields that have a default, and checks required and unknown fields; the server itself checks the rest. */
+/** Fills in required fields that have a default, and checks for missing and unknown fields; the server itself checks the rest. */
 function parseFor(remote: Remote, input: unknown): Input {
   const sent = input === undefined || input === null ? {} : parseInput(input)
   if (!isPlainObject(sent)) throw new Error('the input must be an object.')
@@ -63,7 +63,7 @@ function parseFor(remote: Remote, input: unknown): Input {
   )
 }
 
-/** The defaults of required fields: many schemas say that a field is required although it has one, and models then leave it out. */
+/** The defaults of required fields: many schemas mark a field as required although it has a default, and models then leave it out. */
 function usualValues(needed: readonly string[], fields: Record<string, unknown>): Input {
   return Object.fromEntries(
     needed.flatMap((key) => {
@@ -83,7 +83,7 @@ function parseInput(input: unknown): unknown {
   }
 }
 
-/** A tool that a resumed session knows, but whose server is not connected yet: a call waits for the server. */
+/** A tool that a resumed session knows, although its server is not connected yet: a call waits for the server. */
 export function awaitedTool(server: McpServer, name: string, listed: () => Tool | undefined, now: () => number): Tool {
   return {
     name,
@@ -102,7 +102,7 @@ export function awaitedTool(server: McpServer, name: string, listed: () => Tool 
   }
 }
 
-/** A longer text of a resource is cut for the model, with the path of the whole. */
+/** A longer text of a resource is cut for the model, with the path of the whole text. */
 const longestResource = 40 * 1024
 
 const mostListed = 100
@@ -110,8 +110,8 @@ const mostListed = 100
 type ResourceInput = { uri?: string; find?: string }
 
 /**
- * Lists and reads the resources of one server. Its name is one of the server's tools, so that the same rules hold for it;
- * listing needs no permission, because the server has sent the list already.
+ * Lists and reads the resources of one server. Its name has the form of the server's tools, so that the same rules apply; listing needs
+ * no permission, because the server has already sent the list.
  */
 export function resourcesTool(server: McpServer, name: string, blobs: Blobs): Tool {
   const tool: Tool<ResourceInput> = {
@@ -197,7 +197,7 @@ export function toolName(server: string, tool: string): string {
 /** The beginning of the names of a server's tools. */
 export const prefixOf = (server: string) => `mcp__${clean(server)}__`
 
-/** Gives each tool a unique name; if two cleaned names are equal, the later one gets a hash of its real name. */
+/** Gives each tool a unique name; if two cleaned names are equal, a hash of its real name is added to the later one. */
 export function toolNames(server: string, tools: readonly string[], taken: Set<string>): Map<string, string> {
   return new Map(
     tools.map((tool) => {
@@ -227,7 +227,7 @@ export function serverNamed(name: string, servers: readonly McpServer[]): McpSer
   )
 }
 
-/** A server and the names of its tools in one line, or why it has none now. */
+/** A server and the names of its tools on one line, or the reason why it has none now. */
 export function serverLine(server: McpServer, tools: readonly string[], now: number): string {
   const { name } = server.config
   if (server.state.is !== 'ready') return `${name}: ${unavailableReason(name, server.state, now)}`

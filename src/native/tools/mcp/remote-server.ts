@@ -31,15 +31,15 @@ export type McpParts = {
   env: Env
   clock: Clock
   version: string
-  /** Keeps images and results that are too long for a model. */
+  /** Stores images, and results that are too long for a model. */
   blobs: Blobs
-  /** Keeps logins. */
+  /** Stores logins. */
   secrets: LoginStore
   /** Opens a page in the person's browser. */
   browse(url: string): Promise<void>
   /** Puts the program of a server behind a wall. */
   enclose?: Enclose
-  /** Called when the state, the tools or a list of a server have changed. */
+  /** Called when the state, the tools or a list of a server has changed. */
   changed?(): void
 }
 
@@ -48,17 +48,17 @@ export type Exchange = Pick<ToolCall, 'ask' | 'signal'> & Partial<Pick<ToolCall,
 
 type ExchangeOptions = { signal: AbortSignal; timeout: number; onprogress(progress: Progress): void }
 
-/** A prompt's argument or a template's variable whose value is being typed; `others` are the values that are there already. */
+/** A prompt's argument or a template's variable whose value the person is typing; `others` are the values typed already. */
 export type SuggestionRequest = {
   ref: { type: 'ref/prompt'; name: string } | { type: 'ref/resource'; uri: string }
   argument: { name: string; value: string }
   others: Record<string, string>
 }
 
-/** A list that is being read or was read over this connection. */
+/** A list that this connection has read or is reading. */
 type KnownList = { connection: Connection; read: Promise<Catalog[CatalogKind]>; items?: Catalog[CatalogKind] }
 
-/** One server: its life cycle, its tools, its lists, and calls of them. */
+/** One server: its life cycle, its tools, its lists, and calls to them. */
 export class McpServer {
   readonly config: ServerConfig
   #parts: McpParts
@@ -113,7 +113,7 @@ export class McpServer {
     )
   }
 
-  /** Reads a resource; at most `most` bytes of its text are given. Every failure is thrown as an error that says what to do. */
+  /** Reads a resource, at most `most` bytes of its text. Every failure is thrown as an error that says what to do. */
   read(uri: string, most: number, call: Exchange): Promise<ResourceContent> {
     const { blobs, clock } = this.#parts
     const { signal } = call
@@ -150,7 +150,7 @@ export class McpServer {
     return state.is === 'ready' && hasKind(state.connection, kind)
   }
 
-  /** A list of the server as far as it is known without asking; undefined before it was read. */
+  /** A list of the server, if it is already read; undefined otherwise. */
   known<K extends CatalogKind>(kind: K): Catalog[K] | undefined {
     const { state } = this.#life
     const list = this.#lists.get(kind)
@@ -160,8 +160,8 @@ export class McpServer {
   }
 
   /**
-   * One of the server's lists, which is read when it is first wanted and again when the server says that it changed. Empty while
-   * the server is not connected.
+   * One of the server's lists. It is read when it is first needed, and again when the server says that it changed. Empty while the server
+   * is not connected.
    */
   async list<K extends CatalogKind>(kind: K): Promise<Catalog[K]> {
     const { state } = this.#life
@@ -176,7 +176,7 @@ export class McpServer {
         list.items = items
         if (this.#lists.get(kind) === list) this.#parts.changed?.()
       },
-      // A list that could not be read is read again when it is next wanted.
+      // A list that could not be read is read again when it is next needed.
       () => this.#lists.get(kind) === list && this.#lists.delete(kind),
     )
     return list.read as Promise<Catalog[K]>
@@ -197,7 +197,10 @@ export class McpServer {
     }
   }
 
-  /** Talks with the server for a caller: waits for it, passes its questions on, limits its silence, and repairs what can be repaired. */
+  /**
+   * Communicates with the server for a caller: waits for it, passes its questions on, limits its silence, and removes the causes of
+   * failures if possible.
+   */
   async #exchange<T>(call: Exchange, work: (client: Client, options: ExchangeOptions) => Promise<T>): Promise<T> {
     const { name, timeoutSeconds } = this.config
     const timeout = new ActivityTimeout(
@@ -268,7 +271,7 @@ export class McpServer {
         login: this.#login,
         asked: () => this.#active.at(-1),
         listChanged: (kind) => {
-          // A list that cannot be read leaves the old one.
+          // If the list cannot be read, the old one stays.
           if (kind === 'tools') void this.#relist()
           else this.#forget(kind)
         },
@@ -290,14 +293,14 @@ export class McpServer {
   async #relist(): Promise<void> {
     const { state } = this.#life
     if (state.is !== 'ready') return
-    // If listing fails, the old list stays: the next call will report the fault.
+    // If listing fails, the old list stays: the next call will report the error.
     const tools = await list(state.connection, state.connection.lost).catch(() => undefined)
     if (!tools) return
     this.#life.tools = tools
     this.#parts.changed?.()
   }
 
-  /** Drops lists that the server has changed: they are read again when they are next wanted. */
+  /** Drops lists that the server has changed: they are read again when they are next needed. */
   #forget(kind: 'resources' | 'prompts'): void {
     if (kind === 'resources') this.#lists.delete('templates')
     this.#lists.delete(kind)
@@ -310,7 +313,9 @@ export class McpServer {
     throw new Error(unavailableReason(this.config.name, state, this.#parts.clock.now()))
   }
 
-  /** Whether the cause of a failed call was removed, so that it can be repeated. Only for failures before the call had an effect. */
+  /**
+   * Whether the cause of a failed call was removed, so that the call can be repeated. Only for failures before the call had an effect.
+   */
   async #repaired(error: unknown, connection: Connection, asked: ActiveCall): Promise<boolean> {
     const pages = requiredPages(error)
     if (pages.length > 0) return this.#pagesOpened(pages, asked)
@@ -321,7 +326,7 @@ export class McpServer {
     return !login && (await this.#life.settled(asked.signal)).is === 'ready'
   }
 
-  /** Asks the person to open the pages that the server wants them to see first; whether they agreed to all. */
+  /** Asks the person to open the pages that the server wants them to see first; returns whether they agreed to all. */
   async #pagesOpened(pages: readonly ElicitRequestURLParams[], asked: ActiveCall): Promise<boolean> {
     for (const page of pages) if ((await elicit(this.config.name, page, asked)).action !== 'accept') return false
     return true

@@ -21,32 +21,32 @@ import {
 import { personReason, unavailableReason } from './server-lifecycle.ts'
 import { resourceMentions } from './resource-mentions.ts'
 
-/** With more tools than this, further servers' tools are described on demand. */
+/** If there are more tools than this, the tools of further servers are described on demand. */
 const mostDirect = 40
 
-/** The configured servers and the faults in their configuration. */
+/** The configured servers and the errors in their configuration. */
 export type McpConfig = { servers: readonly ServerConfig[]; warnings: readonly string[] }
 
 export interface McpServers {
   /** The tools of connected servers, except of those that would make every request too long. */
   tools(): Tool[]
-  /** Each server in one line, with the names of its tools or why it has none now. */
+  /** Each server on one line, with the names of its tools or the reason why it has none now. */
   lines(): string[]
-  /** The description of a server and its tools; undefined when there is no server of this name. Waits for a server that is starting. */
+  /** The description of a server and its tools; undefined if there is no server of this name. Waits for a server that is starting. */
   text(name: string, signal: AbortSignal): Promise<string | undefined>
-  /** Finds a tool by name, also one that is not in every request, or one whose server is not connected yet. */
+  /** Finds a tool by name, even one that is not in every request, or one whose server is not connected yet. */
   find(name: string): Tool | undefined
-  /** Tools that are not among `known`, with a text about them for the model; undefined without such tools. */
+  /** Tools that are not among `known`, with a text about them for the model; undefined if all tools are known. */
   news(known: ReadonlySet<string>): News | undefined
   /** The names of all configured servers. */
   names(): string[]
-  /** The resources that can be written after an `@`, as far as they are known in a moment. */
+  /** The resources that can be written after an `@`, as far as their lists arrive within a moment. */
   mentions(typed: string, signal: AbortSignal): Promise<ResourceMention[]>
   /** Whether a connected server lists a resource of this address. */
   lists(server: string, uri: string): Promise<boolean>
   /** Reads a resource for a person; waits for a server that is starting. Throws an error that says what to do. */
   read(server: string, uri: string, most: number, call: Exchange): Promise<ResourceContent>
-  /** The prompts of the connected servers that are known by now; those of the others are asked for. */
+  /** The prompts of the connected servers whose lists are already read; the other lists are requested. */
   prompts(): ServedPrompt[]
   /** The prompts of one server; waits for a server that is starting. */
   promptsOf(server: string, signal: AbortSignal): Promise<ListedPrompt[]>
@@ -74,13 +74,13 @@ export type ServedPrompt = ListedPrompt & { server: string }
 /** A server with its tools by their unique names, and the tool for its resources, which is described on demand. */
 type Named = { server: McpServer; tools: Tool[]; more: Tool[] }
 
-/** Starts all servers in parallel and waits for none of them. */
+/** Starts all servers in parallel and does not wait for them. */
 export function openServers(config: McpConfig, parts: McpParts): McpServers {
   const now = () => parts.clock.now()
   let warnings = config.warnings
   let servers = config.servers.map((one) => new McpServer(one, parts))
 
-  /** Names all tools in the order of the configuration, so that the same servers give the same names. */
+  /** Names all tools in the order of the configuration, so that the same servers always get the same names. */
   const named = (): Named[] => {
     const taken = new Set<string>()
     return servers.map((server) => {
@@ -109,7 +109,7 @@ export function openServers(config: McpConfig, parts: McpParts): McpServers {
     return server && awaitedTool(server, name, () => listed(name), now)
   }
 
-  /** A server that is connected; throws an error that tells the person what to do. */
+  /** A connected server; throws an error that tells the person what to do. */
   const reached = async (name: string, signal: AbortSignal) => {
     const server = serverNamed(name, servers)
     const state = await server.settled(signal)
@@ -164,7 +164,7 @@ export function openServers(config: McpConfig, parts: McpParts): McpServers {
     prompts() {
       return servers.flatMap((server) => {
         const known = server.known('prompts')
-        // Calls `changed` once the list is read; a list that cannot be read offers nothing.
+        // Calls `changed` once the list is read; an unreadable list offers nothing.
         if (!known) void server.list('prompts').catch(() => {})
         return (known ?? []).map((prompt) => ({ ...prompt, server: server.config.name }))
       })

@@ -9,26 +9,28 @@ import { isPdf, pagesText, pdfPages } from '../files/pdf-pages.ts'
 /** A picture that a model can see. */
 type ReadPicture = { media: string; bytes: Buffer }
 
-/** The content of a resource: text for the model, and pictures beside it. `whole`: how many bytes its text has, if it was cut. */
+/**
+ * The content of a resource: text for the model, and pictures next to it. `whole`: the number of bytes of its text, if the text was cut.
+ */
 export type ResourceContent = { text: string; pictures: ReadPicture[]; whole?: number }
 
 type ContentParts = {
   blobs: Blobs
   clock: Clock
   signal: AbortSignal
-  /** How many bytes of text are wanted. */
+  /** The most bytes of text to return. */
   most: number
 }
 
-/** Models take no larger picture. */
+/** Models accept no larger picture. */
 const longestPicture = 5 * 1024 * 1024
 const longestPdf = 64 * 1024 * 1024
 
 type Contents = TextResourceContents | BlobResourceContents
 
 /**
- * Turns the parts of a resource into text and pictures. A PDF becomes the text of its pages; any other file is kept beside the
- * conversation and named. A text that is too long is cut, and the whole of it is kept too.
+ * Turns the parts of a resource into text and pictures. A PDF becomes the text of its pages; any other file is stored beside the
+ * conversation and named. A text that is too long is cut, and the whole text is stored too.
  */
 export async function contentOf(contents: readonly Contents[], parts: ContentParts): Promise<ResourceContent> {
   const pictures: ReadPicture[] = []
@@ -36,7 +38,7 @@ export async function contentOf(contents: readonly Contents[], parts: ContentPar
   for (const one of contents) {
     const text = 'text' in one ? one.text : await blobText(one, pictures, parts)
     if (text === '') continue
-    // A folder may be read as many resources: each part then says which one it is.
+    // Reading a folder may return many resources: each part then says which one it is.
     texts.push(contents.length > 1 ? `[${shownUri(one.uri)}]\n${text}` : text)
   }
   const text = texts.join('\n\n')
@@ -77,5 +79,5 @@ function isText(bytes: Buffer, media: string): boolean {
   }
 }
 
-/** A server's address on one line, for a person or a model to read. */
+/** A server's address on one line, for a person or a model. */
 const shownUri = (uri: string) => oneLine(terminalText(uri.slice(0, 2_000)), 300)

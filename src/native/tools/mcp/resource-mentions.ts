@@ -4,15 +4,15 @@ import type { McpServer } from './remote-server.ts'
 import { defined } from '../../../base/defined.ts'
 
 /**
- * A resource that can be written after an `@`, as `server:uri`. `open`: the beginning of a template's address, up to its first
- * variable, whose value the person types.
+ * A resource that can be written after an `@`, as `server:uri`. `open`: the beginning of a template's address, up to its first variable,
+ * whose value the person types.
  */
 export type ResourceMention = { mention: string; help?: string; open?: string }
 
-/** How long a list that is being read is waited for; what comes later is there for the next key. */
+/** How long to wait for a list that is being read; a later one is available for the next keystroke. */
 const patienceMs = 150
 
-/** The resources of the connected servers, as far as their lists could be read in a moment, for what was typed after the `@`. */
+/** The resources of the connected servers that match the text after the `@`, as far as their lists arrive within a moment. */
 export async function resourceMentions(
   servers: readonly McpServer[],
   typed: string,
@@ -65,7 +65,7 @@ async function suggestedUris(
       { ref: { type: 'ref/resource', uri: template }, argument: { name: variable, value }, others },
       AbortSignal.any([signal, over.signal]),
     )
-    // A server without suggestions, or one that is slow, leaves the person to type the value.
+    // If a server has no suggestions or is slow, the person types the value.
     const values = await Promise.race([asked.catch(() => []), clock.sleep(2 * patienceMs, over.signal).then(() => [])])
     over.abort()
     return values.map((one) => {
@@ -76,7 +76,10 @@ async function suggestedUris(
   return []
 }
 
-/** The variable of a template that is being typed: `before` and `after` surround its value, `more` variables may follow. */
+/**
+ * The variable of a template that the person is typing: `before` and `after` surround its value, `more` means that further variables
+ * follow.
+ */
 type Filling = {
   variable: string
   value: string
@@ -88,7 +91,7 @@ type Filling = {
 
 const variable = /\{\+?(\w+)\}/g
 
-/** Finds the variable that is being typed in an address; undefined when the address does not belong to the template. */
+/** Finds the variable that the person is typing in an address; undefined if the address does not belong to the template. */
 export function fillingOf(template: ListedTemplate['template'], typed: string): Filling | undefined {
   // Lists and queries, such as {?page}, are not filled in step by step.
   if (/\{[^}]*[^}\w+][^}]*\}/.test(template)) return undefined

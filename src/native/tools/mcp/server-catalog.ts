@@ -5,17 +5,17 @@ import { defined } from '../../../base/defined.ts'
 import { oneLine } from '../../../base/text/table.ts'
 import { never } from './activity-timeout.ts'
 
-/** A resource that a server lists. `uri` is exactly what the server reads it by; the other texts are bounded and clean. */
+/** A resource in a server's list. `uri` is the exact address for the server; the other texts are shortened and cleaned. */
 type ListedResource = { uri: string; name: string; description?: string; media?: string; size?: number }
 
-/** Resources whose address has variables, such as `log://{day}`. */
+/** A group of resources whose address has variables, such as `log://{day}`. */
 export type ListedTemplate = { template: string; name: string; description?: string }
 
 export type PromptArgument = { name: string; description?: string; required?: true }
 
 export type ListedPrompt = { name: string; description?: string; arguments: PromptArgument[] }
 
-/** The lists of a server beside its tools. */
+/** The lists of a server other than its tools. */
 export type Catalog = { resources: ListedResource[]; templates: ListedTemplate[]; prompts: ListedPrompt[] }
 
 export type CatalogKind = keyof Catalog
@@ -45,7 +45,7 @@ export async function readList<K extends CatalogKind>(
       const known = itemOf(kind, item)
       if (known) items.set(keyOf(known), known)
     }
-    // A server that answers with the same cursor again would never end.
+    // A server that returns the same cursor again would never finish.
     if (next === undefined || next === '' || next === cursor) break
     cursor = next
   }
@@ -133,7 +133,7 @@ function isTypable(text: string, longest = 2_000): boolean {
   return text !== '' && text.length <= longest && terminalText(text) === text && !/[\n\r\t]/.test(text)
 }
 
-/** A server's text for a screen: one line, without control sequences, cut when it is long; undefined when nothing is left. */
+/** A server's text for a screen: one line, without control sequences, cut if it is long; undefined if nothing is left. */
 function catalogText(text: string | undefined, longest: number): string | undefined {
   return text === undefined ? undefined : oneLine(terminalText(text.slice(0, 10 * longest)), longest) || undefined
 }

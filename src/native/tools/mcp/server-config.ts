@@ -6,7 +6,7 @@ import { isPlainObject } from '../../../base/plain-object.ts'
 import { messageOf } from '../../../base/error-message.ts'
 import { defined } from '../../../base/defined.ts'
 
-/** How to reach one server. `shown` is its command or address as written, before variables are filled in. */
+/** How to reach one server. `shown` is its command or address before variables are filled in. */
 export type ServerConfig = {
   name: string
   /** The file that configures the server, or `settings`. */
@@ -21,7 +21,7 @@ export type StdioConfig = {
   args: string[]
   cwd: string
   env: Record<string, string>
-  /** Whether the person's own settings name the server, and not the project. */
+  /** Whether the person's own settings configure the server, and not the project's. */
   own?: true
   /** Whether the person's own settings let the server run outside the sandbox. */
   unwalled?: true
@@ -40,7 +40,7 @@ export type OAuthConfig = { clientId?: string; clientSecret?: string; clientMeta
 const defaultTimeoutSeconds = 60
 
 export type ReadServers = {
-  /** The project: its configuration files are here, and a relative `cwd` starts here. */
+  /** The project, which contains its configuration files and is the base of a relative `cwd`. */
   root: string
   /** The person's home, for `~/`. */
   home: string
@@ -51,12 +51,12 @@ export type ReadServers = {
   settings?: unknown
 }
 
-/** The project's configuration files; the first one that names a server wins. */
+/** The project's configuration files; the first one that configures a server wins. */
 const files = ['termaite.mcp.yaml', 'terminus.mcp.yaml', '.mcp.json'] as const
 
 /**
- * Reads all configured servers in the order they were written. The person's own come first: a project's server of the
- * same name would otherwise inherit the permissions of the person's.
+ * Reads all configured servers in the order in which they are written. The person's own come first: otherwise a project's server of the
+ * same name would inherit the permissions of the person's.
  */
 export async function readServers(read: ReadServers): Promise<{ servers: ServerConfig[]; warnings: string[] }> {
   const servers = new Map<string, ServerConfig>()
@@ -125,12 +125,12 @@ async function json(text: string): Promise<unknown> {
   throw new Error(`${printParseErrorCode(error.error)} in line ${line}.`)
 }
 
-/** The file that configures a server, and the meaning of its paths and variables. */
+/** The file that configures a server, and the context for its paths and variables. */
 type ConfigSource = { from: string; root: string; home: string; env: Env }
 
 type CheckedServer = { server?: ServerConfig; warnings: string[] }
 
-/** Checks a server's configuration and fills in variables; a faulty one gives warnings and no server. */
+/** Checks a server's configuration and fills in variables; a wrong one results in warnings and no server. */
 function checkServer(name: string, written: unknown, place: ConfigSource): CheckedServer {
   const unset = new Set<string>()
   const filled = (text: string) => {
@@ -204,7 +204,7 @@ function http(written: Written, filled: Filled): HttpConfig & { shown: string } 
   })
 }
 
-/** Other programs' files have other names for the address. */
+/** Other programs use other names for the address. */
 function addressOf(written: Written): string | undefined {
   const url = written.url ?? written.httpUrl ?? written.serverUrl
   if (url !== undefined && typeof url !== 'string') throw new Wrong('url must be text.')
@@ -212,7 +212,7 @@ function addressOf(written: Written): string | undefined {
 }
 
 function timeoutOf(written: Written): number {
-  // `timeout` is in milliseconds in other programs' files.
+  // In other programs' files `timeout` is in milliseconds.
   const { timeout } = written
   const seconds =
     written.timeout_seconds ?? written.timeoutSeconds ?? (typeof timeout === 'number' ? timeout / 1000 : timeout)
@@ -250,7 +250,7 @@ function oauthOf(oauth: unknown, filled: Filled): OAuthConfig | undefined {
 
 const variable = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g
 
-/** Fills in `${VAR}` and `${VAR:-default}`. A variable that is not set stays as written and is listed in `unset`. */
+/** Fills in `${VAR}` and `${VAR:-default}`. A variable that is not set is left unchanged and listed in `unset`. */
 function fillVariables(text: string, env: Env): { text: string; unset: string[] } {
   const unset: string[] = []
   const filled = text.replace(variable, (written, name: string, otherwise: string | undefined) => {
@@ -263,13 +263,13 @@ function fillVariables(text: string, env: Env): { text: string; unset: string[] 
   return { text: filled, unset }
 }
 
-/** The values that only this server may see: of its environment, its headers and its login. */
+/** The values that only this server may see: those in its environment, its headers and its login. */
 export function secretsOf(config: ServerConfig): string[] {
   const values =
     config.kind === 'stdio'
       ? Object.values(config.env)
       : [...Object.values(config.headers), config.oauth?.clientSecret ?? '']
-  // A header is often a word and a token, such as "Bearer …": the token alone is secret too.
+  // A header is often a word and a token, such as "Bearer …": the token alone is also a secret.
   return values.flatMap((value) => [value, ...value.split(/\s+/)]).filter((value) => value.length >= 6)
 }
 

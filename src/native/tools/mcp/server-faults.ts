@@ -3,7 +3,7 @@ import type { ServerConfig } from './server-config.ts'
 import { errorCode } from '../../../base/files/files.ts'
 import { messageOf } from '../../../base/error-message.ts'
 
-/** A `passing` fault may go away by itself, `login` needs the person, `final` needs another configuration. */
+/** A `passing` fault may disappear by itself, `login` needs the person, `final` needs another configuration. */
 export type Fault = { is: 'passing' | 'login' | 'final'; why: string }
 
 /** Says why a server could not be reached; `last` is its last output. */
@@ -21,14 +21,14 @@ export function faultOf(error: unknown, config: ServerConfig, last: string): Fau
   }
 }
 
-/** Messages of programs that the sandbox may have refused something. */
+/** Messages of programs that the sandbox may have caused. */
 const refused =
   /read-only file system|\bEROFS\b|permission denied|\bEACCES\b|operation not permitted|docker daemon|getaddrinfo|could not resolve/i
 
 /** The error for the model when a call failed. */
 export function callFault(error: unknown, name: string, last: string): string {
   if (wantsLogin(error)) return loginWanted(name)
-  // The number of the protocol's error helps nobody.
+  // The number of the protocol's error is of no use to the model.
   if (!isLost(error)) return messageOf(error).replace(/^MCP error -?\d+: /, '') + causeOf(error)
   return (
     `the MCP server ${name} stopped during this call (${last || firstLine(error)}). It is being restarted; ` +
@@ -45,7 +45,7 @@ export const wantsLogin = (error: unknown) =>
 /** A server that asks for more pages than this at once is refused. */
 const mostPages = 3
 
-/** The pages that a server wants the person to open before it answers a call; the protocol's error -32042 names them. */
+/** The pages that a server wants the person to open before it answers a call; they come with the protocol's error -32042. */
 export function requiredPages(error: unknown): ElicitRequestURLParams[] {
   const { code, data } = (error ?? {}) as { code?: unknown; data?: { elicitations?: unknown } }
   const pages = code === -32042 && Array.isArray(data?.elicitations) ? data.elicitations : []
@@ -55,10 +55,10 @@ export function requiredPages(error: unknown): ElicitRequestURLParams[] {
   return known.length <= mostPages ? known : []
 }
 
-/** The server has forgotten our session, which it may do at any time. */
+/** Whether the server no longer knows our session, which may happen at any time. */
 export const isForgotten = (error: unknown) => statusOf(error) === 404
 
-/** The server understood the offered protocol and refused it. */
+/** Whether the server understood the offered protocol and refused it. */
 export const isRefusal = (error: unknown) =>
   (error as { name?: string } | undefined)?.name === 'ProtocolError' ||
   /protocol version is not supported/.test(messageOf(error))

@@ -8,13 +8,13 @@ import { loginWanted } from './server-faults.ts'
 export type ServerState =
   | { is: 'starting'; since: number }
   | { is: 'ready'; since: number; connection: Connection }
-  /** Restarted automatically at `next`. */
+  /** A restart follows automatically at `next`. */
   | { is: 'waiting'; why: string; next: number }
   | { is: 'login'; why: string }
   | { is: 'failed'; why: string }
   | { is: 'closed' }
 
-/** The parts that a life cycle needs; `open` rejects when the server cannot be reached. */
+/** The parts that a life cycle needs; `open` rejects if the server cannot be reached. */
 type LifecycleParts = {
   clock: Clock
   open(signal: AbortSignal): Promise<{ connection: Connection; tools: RemoteTool[] }>
@@ -70,7 +70,7 @@ export class ServerLifecycle {
     if (this.state.is !== 'ready' || this.state.connection !== connection) return
     this.#dropped = true
     this.#enter({ is: 'starting', since: this.#means.clock.now() })
-    // Closing never rejects, and the next connection does not wait for the old one.
+    // Closing never rejects, and the next connection does not wait for it.
     void connection.close()
   }
 

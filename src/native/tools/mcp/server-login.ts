@@ -9,7 +9,7 @@ import type { OAuthConfig } from './server-config.ts'
 import { errorCode } from '../../../base/files/files.ts'
 import { defined } from '../../../base/defined.ts'
 
-/** Keeps logins; their values are never shown. */
+/** Stores logins; their values are never shown. */
 export interface LoginStore {
   read(name: string): Promise<string | undefined>
   write(name: string, value: string): Promise<void>
@@ -18,13 +18,13 @@ export interface LoginStore {
 /** The stored part of a server's login. */
 type StoredLogin = {
   port?: number
-  /** The first issuer for a pre-registered client; its secret is shown to no other issuer. */
+  /** The issuer that first got the data of a pre-registered client; no other issuer gets its secret. */
   issuer?: string
   clients?: Record<string, StoredOAuthClientInformation>
   tokens?: StoredOAuthTokens
 }
 
-/** The login to one server: the granted tokens, and the page where a person grants more. */
+/** The login to one server: the granted tokens, and the page on which a person grants more. */
 export class ServerLogin {
   #name: string
   #config: OAuthConfig
@@ -32,7 +32,7 @@ export class ServerLogin {
   #kept: StoredLogin
   #verifier = ''
   #discovery: OAuthDiscoveryState | undefined
-  /** The page to open, once the server has redirected us, and the state that the browser's answer must carry. */
+  /** The page to open, once the server has redirected us, and the state that the browser's answer must contain. */
   page: URL | undefined
   state = ''
   /** Exchanges the browser's answer for tokens, on the connection that was redirected. */
@@ -59,14 +59,14 @@ export class ServerLogin {
     return this.#kept.port
   }
 
-  /** Sets the port that the browser returns to; clients that were registered with another port are dropped. */
+  /** Sets the port to which the browser returns; clients that were registered with another port are dropped. */
   async usePort(port: number): Promise<void> {
     if (port === this.#kept.port) return
     this.#kept = { ...this.#kept, port, clients: {} }
     await this.#keep()
   }
 
-  /** Undefined before the first login, so that termaite registers with no server before a person wants it. */
+  /** Undefined before the first login, so that termaite does not register with a server before a person wants that. */
   provider(): OAuthClientProvider | undefined {
     const { port } = this.#kept
     if (port === undefined) return undefined
@@ -133,8 +133,8 @@ export class ServerLogin {
 }
 
 /**
- * Sends the person to the login page and takes the browser's answer.
- * `send` makes the server set `login.page`; `show` opens the page, or returns false.
+ * Sends the person to the login page and receives the browser's answer. `send` makes the server set `login.page`; `show` opens the page,
+ * or returns false.
  */
 export async function logInByBrowser(
   login: ServerLogin,
@@ -163,7 +163,7 @@ export async function logInByBrowser(
 
 type Callback = {
   port: number
-  /** The browser's answer; undefined when the signal aborted first. */
+  /** The browser's answer; undefined if the signal aborted first. */
   answer(state: string, signal: AbortSignal): Promise<URLSearchParams | undefined>
   close(): Promise<void>
 }
@@ -176,7 +176,7 @@ async function listenForCallback(wanted = 0): Promise<Callback> {
   const answers: URLSearchParams[] = []
   let heard = () => {}
   const server = createServer((request, response) => {
-    // Anybody on this machine can send any request target, so it is split by hand: parsing it as a URL could throw.
+    // Anybody on this machine can send any text as the address, so it is split by hand: parsing it as a URL could throw.
     const [path, query = ''] = (request.url ?? '').split('?', 2)
     const ours = request.method === 'GET' && path === '/callback'
     response.writeHead(ours ? 200 : 404, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' })

@@ -8,7 +8,7 @@ import { defined } from '../../../base/defined.ts'
 export type ServerStatus = {
   name: string
   from: string
-  /** The command or address as it was written. */
+  /** The command or address before variables are filled in. */
   at: string
   state: 'starting' | 'ready' | 'waiting' | 'login' | 'failed' | 'closed'
   why?: string
@@ -27,21 +27,21 @@ export type ServerStatus = {
   output: string
 }
 
-/** All servers, and what was wrong with their configuration. */
+/** All servers, and the errors in their configuration. */
 export type McpStatus = { servers: ServerStatus[]; warnings: readonly string[] }
 
 /** The lists of a connected server. */
 export type ServerLists = Catalog & { name: string }
 
-/** A server's prompt as a slash command: what cannot be typed as one word is replaced. */
+/** A server's prompt as a slash command: characters that cannot be part of one typed word are replaced. */
 export const promptCommand = (server: string, prompt: string) =>
   `${server.replaceAll(/[\s/:]+/g, '_')}:${prompt.replaceAll(/[\s/]+/g, '_')}`
 
-/** The arguments of a prompt as help shows them: `<city> [state]`. */
+/** The arguments of a prompt in the form for help: `<city> [state]`. */
 export const argumentWords = ({ arguments: given }: ListedPrompt) =>
   given.map(({ name, required }) => (required ? `<${name}>` : `[${name}]`)).join(' ')
 
-/** `names` are the names that models call the tools by. Control sequences in a server's own texts are removed. */
+/** `names` are the names of the tools for models. Control sequences in a server's own texts are removed. */
 export function statusOf(server: McpServer, names: readonly string[], direct: boolean): ServerStatus {
   const { config, state, output } = server
   const client = state.is === 'ready' ? state.connection.client : undefined
@@ -77,7 +77,7 @@ function countOf(...lists: (readonly unknown[] | undefined)[]): number | undefin
 
 const marks = { ready: '●', starting: '○', waiting: '◌', login: '◌', failed: '✗', closed: '✗' } as const
 
-/** `/mcp`: the configured servers, their states and their faults. */
+/** `/mcp`: the configured servers, their states and their errors. */
 export function mcpText({ servers, warnings }: McpStatus, now: number): string {
   const lines = servers.flatMap((server) => [
     `${marks[server.state]} ${server.name}  ${stateText(server, now)}`,
@@ -161,7 +161,7 @@ function stateText(server: ServerStatus, now: number): string {
   }
 }
 
-/** The last lines of a server that failed; the output of a working one helps nobody. */
+/** The last output lines of a server that failed; a working server's output is of no use. */
 function lastSaid({ state, output }: ServerStatus): string[] {
   if (state === 'ready' || state === 'starting' || output === '') return []
   return output.split('\n').slice(-5)

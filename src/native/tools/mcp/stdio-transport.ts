@@ -7,14 +7,14 @@ import { exitsWithin, start } from '../../../base/process/run.ts'
 import { Lines } from '../../../base/text/lines.ts'
 import { stripAnsi } from '../../../base/text/ansi.ts'
 
-/** How long a server may take to exit after its input was closed, before it is killed. */
+/** How long a server may take to exit after its input was closed; then it is killed. */
 const leaveMs = 500
 
-/** The environment variables that every server inherits. Keys are not among them: a server gets those that its configuration names. */
+/** The environment variables that every server inherits. Keys are not among them: a server only gets those in its configuration. */
 const inherited =
   /^(HOME|LOGNAME|PATH|SHELL|TERM|USER|LANG|LC_\w+|TZ|TMPDIR|TERMAITE_RUN|XDG_\w+|(https?|no|all)_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR))$/i
 
-/** Puts a server's program behind a wall; `settle` is called after its end. */
+/** Puts a server's program behind a wall; `settle` is called after the program's end. */
 export type Enclose = (
   config: StdioConfig,
   argv: readonly [string, ...string[]],
@@ -22,8 +22,8 @@ export type Enclose = (
 ) => Promise<{ argv: readonly [string, ...string[]]; env: Env; settle(): Promise<unknown> }>
 
 /**
- * Runs a server as a child process in its own session, which also ends when termaite is killed.
- * Not a subclass of the SDK's transport, because that one makes the SDK start a second process to ask for the version.
+ * Runs a server as a child process in its own session, which also ends when termaite is killed. It is not a subclass of the SDK's
+ * transport, which makes the SDK start a second process to ask for the version.
  */
 export class StdioTransport implements Transport {
   onclose?: () => void
@@ -60,14 +60,14 @@ export class StdioTransport implements Transport {
     this.#run = run
     this.#errors.end = ''
     const read = [this.#read(run), this.#listen(run)]
-    // The outputs of a run never throw, and the SDK reports a bad message to itself.
+    // Reading a run's outputs never throws, and the SDK reports a bad message to itself.
     void run.exited.then(async (exit) => {
       await Promise.all(read)
       await how?.settle()
       if (!this.#closed) this.#errors.end = `it ended with ${exit.code ?? exit.signal}`
       this.onclose?.()
     })
-    // The transport was closed during the start: end the process that has just been started.
+    // The transport was closed during the start, so the new process is stopped at once.
     if (this.#closed) await run.end()
   }
 
@@ -78,7 +78,7 @@ export class StdioTransport implements Transport {
     stdin.write(`${JSON.stringify(message)}\n`)
   }
 
-  /** Closes the server as the protocol says: ends its input, lets it exit, and then kills it with its children. */
+  /** Closes the server as the protocol requires: closes its input, lets it exit, and then kills it with its children. */
   async close(): Promise<void> {
     this.#closed = true
     const run = this.#run
@@ -101,7 +101,7 @@ export class StdioTransport implements Transport {
     try {
       message = JSON.parse(line)
     } catch {
-      // Some servers print banners to standard output: they are kept with the error output, and are not a failure.
+      // Some servers print banners to standard output: these lines are kept with the error output, and do not count as a failure.
       this.#errors.push(`${line}\n`)
       return
     }
@@ -114,11 +114,11 @@ export class StdioTransport implements Transport {
   }
 }
 
-/** The last part of what a server printed to its standard error, with a limit on memory. */
+/** The last part of a server's standard error, with a limit on memory. */
 export class ServerOutput {
   #text = ''
   #limit: number
-  /** How the server's process ended, if it ended by itself. */
+  /** How the server's process ended, if it exited by itself. */
   end = ''
 
   constructor(limit = 8_000) {
@@ -133,7 +133,7 @@ export class ServerOutput {
     return stripAnsi(this.#text).trim()
   }
 
-  /** The last line and how the process ended, as a reason. */
+  /** The last line and the way the process ended, as a reason. */
   get last(): string {
     const line = this.text.split('\n').at(-1)!.slice(0, 300)
     return [line, this.end].filter(Boolean).join('; ')

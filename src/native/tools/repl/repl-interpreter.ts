@@ -4,7 +4,7 @@ import type { ShellParts } from '../shell/shell-command.ts'
 import { randomBytes } from 'node:crypto'
 import { startIn } from '../shell/shell-command.ts'
 
-/** The walls around a command, as a text to compare. */
+/** The walls around a command, as a text for comparisons. */
 export const wallsOf = ({ walls, argv }: ShellStart): string => walls ?? argv.join('\0')
 
 /** `begun` says whether the code reached the interpreter; without an `exit`, the interpreter ended before the code did. */
@@ -16,9 +16,9 @@ const lineEnd = 10
 /** A running interpreter that evaluates one piece of code after another, by the driver for its language in this folder. */
 export class Interpreter {
   readonly run: Run
-  /** The walls that the interpreter was started behind. */
+  /** The walls behind which the interpreter was started. */
   readonly walls: string
-  /** Settled once the interpreter has exited and what it must not leave behind is removed. */
+  /** Resolves once the interpreter has exited and its leftovers are removed. */
   readonly settled: Promise<unknown>
   #chunks: AsyncIterator<Uint8Array>
   #used = false
@@ -39,7 +39,7 @@ export class Interpreter {
     return new Interpreter(run, how)
   }
 
-  /** Evaluates code and passes its output to `take`. Output between two pieces of code is not read until the next one. */
+  /** Evaluates code and passes its output to `take`. Output between two pieces of code is read with the next one. */
   async evaluate(code: string, take: (chunk: Uint8Array) => Promise<void>): Promise<Evaluated> {
     // Random, so that code cannot print a mark by accident or on purpose.
     const nonce = randomBytes(16).toString('hex')
@@ -82,7 +82,7 @@ export class Interpreter {
  */
 type OutputPiece = { bytes: Uint8Array; mark?: undefined } | { mark: string }
 
-/** Finds marks of the form `<nonce><word>;` in a stream, however its chunks are cut; everything else is output of the code. */
+/** Finds marks of the form `<nonce><word>;` in a stream, however it is split into chunks; all other bytes are output of the code. */
 export class MarkReader {
   #nonce: string
   #unread: Buffer
@@ -96,7 +96,7 @@ export class MarkReader {
     this.#unread = this.#unread.length === 0 ? Buffer.from(chunk) : Buffer.concat([this.#unread, chunk])
   }
 
-  /** The next complete piece; bytes that may begin a mark are held back. */
+  /** The next complete piece; bytes that may be the beginning of a mark are held back. */
   next(): OutputPiece | undefined {
     const at = this.#unread.indexOf(this.#nonce)
     const plain = at < 0 ? this.#unread.length - this.#begun() : at

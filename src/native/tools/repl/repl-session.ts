@@ -15,13 +15,13 @@ type CodePiece = { code: string; seconds: number; fresh: boolean; outside: boole
 /** The result of a piece of code: `stopped` says why we ended the interpreter, `gone` how it ended by itself. */
 type Ran = { begun: boolean; text: string; exit?: number | string; stopped?: string; gone?: string }
 
-/** One language in one folder. Definitions stay for the next piece of code, as long as the interpreter lives. */
+/** One language in one folder. Definitions are available to the next piece of code, as long as the interpreter lives. */
 export class ReplSession {
   #language: Language
   #parts: ShellParts
   #command: string
   #now: Interpreter | undefined
-  /** Why the last interpreter and its definitions are gone, until the model gets the reason. */
+  /** Why the last interpreter and its definitions are gone, until the model is given the reason. */
   #lost: string | undefined
   #last: Promise<unknown> = Promise.resolve()
 
@@ -86,7 +86,7 @@ export class ReplSession {
     }
     try {
       const shown = printed.collector(call, () => {
-        // Not awaited here: `release` waits for the end of the run.
+        // This is not awaited, because `release` waits for the end of the run.
         void hold.end(tooMuch)
       })
       const { begun, exit } = await interpreter.evaluate(code, shown)
@@ -118,8 +118,8 @@ export const languages = ['python', 'node'] as const
 type Language = (typeof languages)[number]
 
 /**
- * The command line of an interpreter. Code arrives on its own file descriptor, so that code which reads standard input
- * finds it empty. Node is the one that termaite runs on, which is always installed.
+ * The command line of an interpreter. Code arrives on a separate file descriptor, so that code which reads standard input finds it empty.
+ * The Node that runs termaite is always available.
  */
 function interpreterOf(language: Language): string {
   const by = {

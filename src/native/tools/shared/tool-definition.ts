@@ -3,7 +3,9 @@ import type { JsonSchema, Parser } from '../../../core/data/shape.ts'
 import { defined } from '../../../base/defined.ts'
 import { sourceText } from '../../../base/source-text.ts'
 
-/** A tool as its own file defines it. The description comes from the `.md` of its name, the schema and the parser from `input`. */
+/**
+ * A tool as its own file defines it. The description comes from the `.md` file of the same name, the schema and the parser from `input`.
+ */
 type ToolDefinition<I> = Omit<Tool<I>, 'description' | 'schema' | 'parse'> & {
   input: Parser<I>
   run(input: I, call: ToolCall): Promise<ToolOutput>
@@ -12,7 +14,7 @@ type ToolDefinition<I> = Omit<Tool<I>, 'description' | 'schema' | 'parse'> & {
 export function defineTool<I>({ input: { schema, parse }, ...own }: ToolDefinition<I>): Tool {
   const { description, notes, inputs, obvious } = partsOf(sourceText(`native/tools/${own.name}.md`))
   const whole = withDescriptions(schema, new Map([...inputs, ...obvious]))
-  // The parser refuses unknown fields, whatever the schema of a request says of them.
+  // The parser refuses unknown fields, whatever the schema in a request says about them.
   const brief = withDescriptions(schema, inputs, ({ additionalProperties: _, ...open }) => open)
   const tool: Tool<I> = defined({ ...own, description, notes, schema: whole, brief, parse })
   return tool
@@ -21,9 +23,9 @@ export function defineTool<I>({ input: { schema, parse }, ...own }: ToolDefiniti
 type ToolTextParts = { description: string; notes?: string; inputs: Map<string, string>; obvious: Map<string, string> }
 
 /**
- * Splits the text about a tool into its description, its `Notes:`, which no request has, and the lines of its `Inputs:` section,
- * which go to the parameters of the schema: a model then reads each of them once, where it needs it. `edits.old_string` is a
- * field of the items of `edits`. Words in parentheses are obvious from the name of their parameter: no request has them either.
+ * Splits the text about a tool into its description, its `Notes:`, which no request contains, and the lines of its `Inputs:` section,
+ * which become descriptions of the schema's parameters: a model then reads each of them once, next to the parameter. `edits.old_string`
+ * is a field of the items of `edits`. Text in parentheses is obvious from the name of its parameter, so no request contains it either.
  */
 function partsOf(text: string): ToolTextParts {
   const [inputs, obvious] = [new Map<string, string>(), new Map<string, string>()]

@@ -8,38 +8,37 @@ import type { Fetch } from './web-request.ts'
 /** A skill; its text is read when it is loaded. */
 export type Skill = { name: string; description: string; body(): string | Promise<string> }
 
-/** Thinks a question through in a framework; the signal ends the waiting, and not the thinking. */
+/** Thinks a question through in a framework; the signal ends only the waiting, not the thinking. */
 export type Advise = (
   request: { framework: Exclude<Framework, 'direct'>; question: string },
   signal?: AbortSignal,
 ) => Promise<string>
 
-/** The parts that the tools of one agent need. A missing optional part leaves out the tool that needs it. */
+/** The parts that the tools of one agent need. If an optional part is missing, the tool that needs it is left out. */
 export type ToolParts = {
   /** The project's real path: a listing marks links that lead out of it. */
   root: string
   env: Env
   clock: Clock
-  /** Keeps long outputs whole. */
+  /** Stores long outputs whole. */
   blobs: Blobs
-  /** Removes secrets from text that a tool keeps on disk. */
+  /** Removes secrets from text that a tool stores on disk. */
   mask?(text: string): string
-  /** Whether a file may hold keys: a search of a folder leaves such files out, so that they are read only by name. */
+  /** Whether a file may contain keys: the search of a folder skips such files, so they are only read if they are named. */
   isSecret?(path: string): boolean
-  /** How a shell command is started, for example in a sandbox; by bash if it is not given. */
+  /** Starts a shell command, for example in a sandbox; without it, bash is used. */
   shell?(command: string, call: ToolCall): Promise<ShellStart>
   /**
-   * How an interpreter is started, whose code comes later and cannot be judged by its command line; `outside`: the code cannot
-   * run behind a wall.
+   * Starts an interpreter, whose code comes later and cannot be judged by its command line; `outside`: the code cannot run behind a wall.
    */
   interpreter?(command: string, call: ToolCall, outside: boolean): Promise<ShellStart>
-  /** Runs the formatter that the settings name for a file; undefined if they name none. */
+  /** Runs the formatter that the settings specify for a file; undefined if they specify none. */
   format?(path: string, call: ToolCall): Promise<FormatterRun | undefined>
   web?: WebParts
   skills?: readonly Skill[]
-  /** Hands a task to another agent and returns its answer; `type` names the kind of agent. */
+  /** Gives a task to another agent and returns its answer; `type` names the kind of agent. */
   consult?(request: { task: string; type?: string }, call: ToolCall): Promise<ToolOutput>
-  /** Whether the prompt of the session lists subagents, which it says to call by name. */
+  /** Whether the prompt of the session lists subagents, which the model then calls by name. */
   listsSubagents?(): boolean
   /** Thinks a question through with other agents; `available` says whether the tool is offered. */
   thinking?: { advise: Advise; available(): boolean }
@@ -47,24 +46,24 @@ export type ToolParts = {
   sandboxed?(language: string, code: string, call: ToolCall): Promise<ToolOutput>
 }
 
-/** A formatter that was run over a file: its command as the settings have it, and why it failed, if it did. */
+/** A formatter that was run on a file: its command from the settings, and why it failed, if it did. */
 export type FormatterRun = { command: string; problem?: string }
 
 /** How a command is started. */
 export type ShellStart = {
   argv: readonly [string, ...string[]]
-  /** The command's environment, if it is not that of the tools. */
+  /** The command's environment, if it differs from that of the tools. */
   env?: ToolParts['env']
-  /** Identifies the walls around the command: an interpreter is used again only behind the same ones. */
+  /** Identifies the walls around the command: an interpreter is only used again behind the same walls. */
   walls?: string
-  /** Called once the command's last process has exited: removes what it must not leave behind, and returns sentences about that. */
+  /** Called once the command's last process has exited: removes its leftovers, and returns sentences about them. */
   settle?(): Promise<string[]>
 }
 
 type WebParts = {
   /** The address of the person's own SearXNG server. */
   search?: string
-  /** Hosts on a private network that may be fetched nevertheless. */
+  /** Hosts on a private network from which pages may be fetched anyway. */
   allowed?: readonly string[]
   /** The function that fetches a page; without one, pages are fetched over the network. */
   fetch?: Fetch

@@ -25,9 +25,9 @@ export type Fetch = (request: WebRequest) => Promise<WebAnswer>
 const mostBytes = 5 * 1024 * 1024
 
 /**
- * Fetches over the network, through the proxy that the environment names. A name's address is checked when it is connected to,
- * so that it cannot change in between. A proxy looks names up itself: there, a name that this machine knows as a private one
- * is refused, and one that it cannot look up is left to the proxy.
+ * Fetches over the network, through the proxy that the environment names. A name's address is checked at the moment of the connection, so
+ * that it cannot change in between. A proxy looks names up itself: a name that this machine knows as private is then refused, and one
+ * that this machine cannot look up is left to the proxy.
  */
 export const networkFetch =
   (env: Env): Fetch =>
@@ -72,7 +72,7 @@ const publicLookup: LookupFunction = (host, options, done) => {
   })
 }
 
-/** Unpacks the body up to a limit: a small answer may unpack to an endless one. */
+/** Unpacks the body up to a limit, because a small answer may unpack to an endless one. */
 async function unpackBody(answer: IncomingMessage): Promise<{ body: Buffer; cut: boolean }> {
   const { createBrotliDecompress, createUnzip } = await import('node:zlib')
   const packed = answer.headers['content-encoding']
@@ -109,7 +109,7 @@ const ranges: [string, number, 'ipv4' | 'ipv6'][] = [
   ['198.51.100.0', 24, 'ipv4'],
   ['203.0.113.0', 24, 'ipv4'],
   ['224.0.0.0', 3, 'ipv4'],
-  // IPv6 forms of IPv4 addresses, which may stand for any of the above; those with `::ffff:` are checked as IPv4.
+  // IPv6 forms of IPv4 addresses, which may stand for any of the ranges above; those with `::ffff:` are checked as IPv4.
   ['::', 96, 'ipv6'],
   ['::ffff:0:0:0', 96, 'ipv6'],
   ['64:ff9b::', 96, 'ipv6'],
@@ -136,13 +136,13 @@ export function isPrivate(address: string): boolean {
   }
   const bare = address.replace(/%.*$/, '')
   const family = isIP(bare)
-  // Text that is not an address is not trusted either.
+  // Text that is not an address is treated as private.
   return family === 0 || list.check(bare, family === 6 ? 'ipv6' : 'ipv4')
 }
 
 const longestMs = 30_000
 
-/** Runs a request until the call is cancelled or the time is up; every failure is a message for the model. */
+/** Runs a request until the call is cancelled or the time is up; every failure becomes a message for the model. */
 export async function withTimeLimit<T>(
   what: string,
   outer: AbortSignal,

@@ -19,9 +19,9 @@ type BackgroundCommand = {
   over: Promise<void>
   /** How the command ended; undefined while it runs. */
   end?: string
-  /** How many bytes of the log the model has been shown. */
+  /** How many bytes of the log the model has seen. */
   shown: number
-  /** Whether the model knows of the end. */
+  /** Whether the model knows that the command has exited. */
   isTold: boolean
 }
 
@@ -29,26 +29,26 @@ type EndedCommand = Pick<BackgroundCommand, 'job' | 'command' | 'log' | 'end'>
 
 type Added = Pick<BackgroundCommand, 'command' | 'run' | 'log'> & { over(background: BackgroundCommand): Promise<void> }
 
-/** A new command is watched this long, to report one that fails at once. */
+/** A new command is watched for this long, to report an immediate failure. */
 const firstLookMs = 300
 
 /** A command whose log grows beyond this is stopped before it fills the disk. */
 const longestLog = 256 * 1024 * 1024
 
-/** At most this much of a log is shown at once: its end, because errors come last. */
+/** The most bytes of a log that are shown at once: its end, because errors come last. */
 const longestLook = 16 * 1024
 
-/** The end of a log that goes with the news that a command ended. */
+/** How much of the end of a log is part of the news that a command ended. */
 const lastWords = 2000
 
-/** A server behind the wall has a network of its own, which lasts for the turn. */
+/** A server behind the wall has its own network, which lasts for the turn. */
 const behindWall =
   'A server in the sandbox lasts for this turn: your commands reach it at 127.0.0.1, the user does not.'
 
-/** A command that a call waits for. `move` sends it to the background, and the call returns; false when it has just exited. */
+/** A command that a call waits for. `move` sends it to the background, and the call returns; false if it has just exited. */
 export type CommandInFront = { since: number; move(): boolean }
 
-/** A command that was started in the foreground, with what it printed so far and the end that was being waited for. */
+/** A command that was started in the foreground, with its output so far and the promise of its end. */
 type StartedInFront = Omit<ShellRun, 'walled'> & { command: string; printed: string; exit: Promise<Exit> }
 
 /** The background commands of one agent or of the person, which end with their owner. */
@@ -56,7 +56,7 @@ export class BackgroundCommands {
   #parts: ShellParts
   /** The folder of the logs, created with the first command; only its owner can open it. */
   readonly folder: string
-  /** All commands by their number. The pid of an ended one means nothing, because the system may give it to another process. */
+  /** All commands by their number. The pid of an exited command means nothing, because the system may give it to another process. */
   #all: BackgroundCommand[] = []
   #front = new Set<CommandInFront>()
   #logs = 0
@@ -85,7 +85,7 @@ export class BackgroundCommands {
     return `Job ${job} runs in the background with pid ${run.pid}; its output goes to ${log}. Use jobs to read it or to end it.${walled ? ` ${behindWall}` : ''}`
   }
 
-  /** Notes a command that a call waits for, until the returned function is called. */
+  /** Registers a command that a call waits for, until the returned function is called. */
   inFront(move: () => boolean): () => void {
     const one = { since: this.#parts.clock.elapsed(), move }
     this.#front.add(one)
@@ -97,7 +97,7 @@ export class BackgroundCommands {
     return [...this.#front].at(-1)
   }
 
-  /** Goes on with a command that was started in the foreground; `take` must get the chunks that it prints from now on. */
+  /** Continues a command that was started in the foreground; `take` must get the chunks that the command prints from now on. */
   async adopt({ command, run, settle, printed, exit }: StartedInFront): Promise<{
     job: number
     log: string
@@ -107,13 +107,13 @@ export class BackgroundCommands {
     await writeFile(log, printed)
     const writer = this.#writer(log, run)
     const background = this.#add({ command, run, log, over: (job) => writer.finish(exit, settle, job) })
-    // The call that returns now shows what was printed so far.
+    // The returning call shows the output so far.
     background.shown = Buffer.byteLength(printed)
     return { job: background.job, log, take: (chunk) => writer.write(chunk) }
   }
 
   async #newLog(): Promise<string> {
-    // The folder is not made recursively, so that a folder which somebody else placed there is refused.
+    // The folder is not made recursively, so that a folder placed there by somebody else is refused.
     if (this.#logs === 0) await mkdir(this.folder, 0o700)
     const log = join(this.folder, `${++this.#logs}.log`)
     await writeFile(log, '')
@@ -156,7 +156,7 @@ export class BackgroundCommands {
     return this.listed.map(({ line }) => line).join('\n')
   }
 
-  /** Each command in one line, and whether it still runs. */
+  /** Each command on one line, and whether it still runs. */
   get listed(): { job: number; line: string; runs: boolean }[] {
     const { clock } = this.#parts
     const state = ({ end, run, started }: BackgroundCommand) =>
@@ -170,7 +170,7 @@ export class BackgroundCommands {
     }))
   }
 
-  /** The output of a command since the last look, and how the command ended. */
+  /** The output of a command since it was last shown, and how the command ended. */
   async look(job: number): Promise<string> {
     return this.#look(this.#numbered(job))
   }
@@ -179,7 +179,7 @@ export class BackgroundCommands {
     return this.#end(this.#numbered(job))
   }
 
-  /** Reports the commands that exited since the last report to the model; undefined when none did. */
+  /** Reports the commands that exited since the last report to the model; undefined if none did. */
   async news(): Promise<string | undefined> {
     const ended = this.#all.filter(({ end, isTold }) => end !== undefined && !isTold)
     const parts = await Promise.all(
@@ -195,7 +195,7 @@ export class BackgroundCommands {
     return this.#named(command) !== undefined
   }
 
-  /** Ends the background command that a `kill` command line names; undefined when the line means something else. */
+  /** Ends the background command that a `kill` command line names; undefined if the line means something else. */
   async kill(command: string): Promise<string | undefined> {
     const background = this.#named(command)
     return background && this.#end(background)
@@ -204,7 +204,7 @@ export class BackgroundCommands {
   async #end(background: BackgroundCommand): Promise<string> {
     const { job, run, over, log, end } = background
     if (end !== undefined) return `Job ${job} has already exited.\n${await this.#look(background)}`
-    // A command that is stopped on request exits without further news.
+    // A command that is stopped on request causes no further news.
     background.isTold = true
     const left = await run.end()
     await over
@@ -243,7 +243,7 @@ export class BackgroundCommands {
     this.#logs = 0
   }
 
-  /** Writes the output of a command to its log. `finish` waits for the end of the command and notes how it ended. */
+  /** Writes the output of a command to its log. `finish` waits for the end of the command and records how it ended. */
   #writer(log: string, run: Run) {
     const { mask = (text: string) => text } = this.#parts
     const stripper = new AnsiStripper()
@@ -252,7 +252,7 @@ export class BackgroundCommands {
     const add = async (text: string) => {
       bytes += text.length
       if (bytes > longestLog) {
-        // Not awaited here: `finish` waits for the end of the run.
+        // This is not awaited, because `finish` waits for the end of the run.
         void run.end()
         return
       }
@@ -277,7 +277,7 @@ export class BackgroundCommands {
   }
 }
 
-/** The end of a file after `from`, at most `most` bytes of it, and how many bytes before that were left out. */
+/** The end of a file after `from`, at most `most` bytes of it, and how many bytes before it were left out. */
 async function textFrom(path: string, from: number, most: number): Promise<{ text: string; to: number; left: number }> {
   const file = await open(path, 'r')
   try {

@@ -4,7 +4,7 @@ import type { ToolParts } from '../shared/tool-parts.ts'
 import { AnsiStripper } from '../../../base/text/ansi.ts'
 import { joinCut } from '../../../core/talk/body.ts'
 
-/** The model sees this much of the beginning of an output, and more of its end, because errors come last. */
+/** The model gets this much of the beginning of an output, and more of its end, because errors come last. */
 const headChars = 10 * 1024
 const tailChars = 22 * 1024
 
@@ -33,7 +33,7 @@ export class CommandOutput {
     this.#parts = parts
   }
 
-  /** Adds a chunk and returns the text that can be shown now. */
+  /** Adds a chunk and returns the text that can now be shown. */
   async add(chunk: Uint8Array): Promise<string> {
     this.#waiting += this.#stripper.push(chunk)
     const whole = this.#waiting.lastIndexOf('\n') + 1 || (this.#waiting.length > blockChars ? this.#waiting.length : 0)
@@ -42,7 +42,7 @@ export class CommandOutput {
     return this.#keep(text)
   }
 
-  /** Returns a function that adds chunks and shows them as progress; it calls `over` when there are too many bytes. */
+  /** Returns a function that adds chunks and shows them as progress; it calls `over` if there are too many bytes. */
   collector({ progress }: Pick<ToolCall, 'progress'>, over: () => void): (chunk: Uint8Array) => Promise<void> {
     let bytes = 0
     return async (chunk) => {
@@ -79,7 +79,7 @@ export class CommandOutput {
     const tail = this.#tail + text.slice(room)
     if (tail.length > tailChars && !this.#writer) {
       this.#writer = this.#parts.blobs.writer('text/plain')
-      // Nothing has been left out between head and tail yet.
+      // So far, nothing was left out between head and tail.
       await this.#writer.write(Buffer.from(this.#head + tail))
     } else await this.#writer?.write(Buffer.from(text))
     this.#missing += Math.max(0, tail.length - tailChars)
@@ -106,19 +106,19 @@ export class FrontOutput {
     this.#taker = take
   }
 
-  /** Takes a chunk; after the move it waits until it is known who takes the rest. */
+  /** Receives a chunk; after the move it waits until it is known who receives the rest. */
   async take(chunk: Uint8Array): Promise<void> {
     if (!this.#taker) return (await this.#next.promise)(chunk)
     this.#working = this.#taker(chunk)
     await this.#working
   }
 
-  /** Sends the command to the background; false when that was done before. */
+  /** Sends the command to the background; false if that was already done. */
   move(): boolean {
     if (!this.#taker) return false
     this.#taker = undefined
     const moved = () => this.#resolve('moved')
-    // A chunk that is being taken still belongs to the call.
+    // A chunk that is being processed still belongs to the call.
     void this.#working.then(moved, moved)
     return true
   }

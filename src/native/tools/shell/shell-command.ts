@@ -9,10 +9,7 @@ import { withoutModelKeys } from '../../../core/profile/key-variables.ts'
 
 export type ShellParts = Pick<ToolParts, 'env' | 'clock' | 'blobs' | 'mask' | 'shell' | 'interpreter'>
 
-/**
- * A command that was started, and whether it runs behind a wall; `settle` is called after its end and returns sentences about
- * what it left behind.
- */
+/** A running command, and whether it runs behind a wall; `settle` is called after its end and returns sentences about its leftovers. */
 export type ShellRun = { run: Run; walled: boolean; settle(): Promise<string[]> }
 
 /** Starts a command line with an empty input. */
@@ -23,7 +20,7 @@ export async function startShell(command: string, call: ToolCall, parts: ShellPa
   return { run, walled: how.walls !== undefined, settle: async () => (await how.settle?.()) ?? [] }
 }
 
-/** A command line without a sandbox. */
+/** A command line that runs without a sandbox. */
 export const plainly = (command: string): ShellStart => ({ argv: ['bash', '-c', command] })
 
 /** Starts a program in its own process group, with both outputs in one pipe, so that they stay in order. */
@@ -58,10 +55,10 @@ export function exitText({ code, signal }: Exit): string {
   return code === 0 ? '' : `[exit code ${code}]`
 }
 
-/** Sentences about files that a command left and termaite removed, as they are added to its output. */
+/** Sentences about leftovers of a command that termaite removed, in the form that is added to its output. */
 export const settledText = (said: readonly string[]): string => said.map((one) => `[${one}]`).join('\n')
 
-/** Ends a run, with all processes it started, when its call is cancelled or its time is up. */
+/** Ends a run, with all processes that it started, when its call is cancelled or its time is up. */
 export class RunLimit {
   #run: Run
   #signal: AbortSignal
@@ -70,7 +67,7 @@ export class RunLimit {
   #over = new AbortController()
   #timer: Promise<void>
   #stop = () => {
-    // Not awaited here: `release` waits for the end of the run.
+    // This is not awaited, because `release` waits for the end of the run.
     void this.end('[cancelled]')
   }
 

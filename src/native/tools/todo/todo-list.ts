@@ -9,7 +9,7 @@ export const todoFile = '.todos.json'
 
 const states = new Set<unknown>(['pending', 'in_progress', 'completed'])
 
-/** The tasks of a working directory, in a file there that is read only when a todo tool is called. */
+/** The tasks of a working directory, in a file there that is only read when a todo tool is called. */
 export class TodoList {
   #turn: Promise<unknown> = Promise.resolve()
 
@@ -21,7 +21,7 @@ export class TodoList {
     return text === undefined ? [] : itemsIn(text)
   }
 
-  /** Changes the list, one change after the other. A list whose tasks are all completed is deleted. */
+  /** Changes the list, one change after another. A list whose tasks are all completed is deleted. */
   change(cwd: string, change: (now: PlanItem[]) => PlanItem[]): Promise<PlanItem[]> {
     const next = this.#turn.then(async () => {
       const items = change(await this.read(cwd))
@@ -35,7 +35,7 @@ export class TodoList {
   }
 }
 
-/** The error does not quote the file: it may be a link to anything. */
+/** The error does not quote the file, which may be a link to any other file. */
 function itemsIn(text: string): PlanItem[] {
   const found = parseList(text) as { items?: unknown } | undefined
   const items = found?.items

@@ -47,7 +47,7 @@ export function readable(html: string, base: URL): string {
 /** Lays out text: a run of white space becomes one space, and there are never two empty lines in a row. */
 class Lines {
   #done: string[] = []
-  /** The pieces of the last line, none of them empty. They are joined at its end, because a whole page may be one line. */
+  /** The pieces of the last line, none of them empty. They are joined when the line ends, because a whole page may be one line. */
   #line: string[] = []
 
   add(text: string, literal: boolean): void {
@@ -114,10 +114,10 @@ type Piece =
   // The beginning or the end of an element.
   | { type: 'open' | 'close'; tag: string; attribute(name: string): string | undefined }
 
-/** Elements whose content is not for readers, and is not parsed as tags either. */
+/** Elements whose content is not meant for readers, and is not parsed for tags either. */
 const silent = new Set(['script', 'style', 'noscript', 'svg', 'template', 'iframe', 'object', 'select', 'canvas'])
 
-/** Cuts a page into texts and tags in one pass, so that even a broken page takes time in proportion to its length. */
+/** Splits a page into texts and tags in one pass, so that even a broken page takes time in proportion to its length. */
 function* pieces(html: string): Generator<Piece> {
   for (let at = 0; at < html.length;) {
     const tag = html.indexOf('<', at)
@@ -143,7 +143,7 @@ function* pieces(html: string): Generator<Piece> {
   }
 }
 
-/** A hard space is a space to the model that reads the page, also in code. */
+/** For the model, a hard space becomes an ordinary space, even in code. */
 const decodeEntities = (text: string) => decodeHTML(text).replaceAll('\u00A0', ' ')
 
 function after(html: string, mark: string, from: number): number {

@@ -3,7 +3,7 @@ import type { WebRequest } from '../shared/web-request.ts'
 
 export type Hit = { title: string; url: string; text: string }
 
-/** A web search service: its request, and how to read its answer. */
+/** A web search service: its request, and the parser of its answer. */
 export type Provider = {
   name: string
   request: Pick<WebRequest, 'url' | 'method' | 'headers' | 'body' | 'private'>
@@ -12,7 +12,7 @@ export type Provider = {
 
 const mostHits = 8
 
-/** The first provider that is set up: a search server of the person before an API key. */
+/** The first provider that is set up: the person's search server comes before an API key. */
 export function providerFor(query: string, { env, web }: Pick<ToolParts, 'env' | 'web'>): Provider | undefined {
   const address = web?.search || env.SEARXNG_URL
   if (address) return searxng(query, address)

@@ -8,7 +8,7 @@ import { me } from '../hub/page-state.ts'
 import { LineForm } from '../frame/line-form.tsx'
 import { PauseActs } from './pauses.tsx'
 
-/** Everything that a person can do with an agent. `held` is the task that it has. */
+/** All acts on an agent. `held` is the task that it has. */
 export function AgentActs({ agent, held }: { agent: AgentRow; held: Task | undefined }) {
   const [isWriting, setWriting] = useState(false)
   if (me.value?.role === 'observer') return null
@@ -47,7 +47,7 @@ export function AgentActs({ agent, held }: { agent: AgentRow; held: Task | undef
         <button
           data-key="x"
           disabled={agent.evicted !== undefined || heldActs.value.has(`evict ${id}`)}
-          title="Its task goes back to the queue, and the agent ends when it next asks for work"
+          title="Its task goes back to the queue, and the agent stops when it next asks for work"
           onClick={() =>
             actLater(`evict ${id}`, `Removes ${name} from the hub`, () =>
               act(request('POST /api/agents/:id/evict', { id })),

@@ -16,10 +16,10 @@ import { VisibleWords } from '../words/visible-words.tsx'
 import { AgentTerminal } from '../terminals/terminals-view.tsx'
 import { ago, clockTime, firstLine, moment, percent, stateName, tokenWords } from '../words/words.ts'
 
-/** How many tasks of an agent are listed; a search over all tasks finds the others. */
+/** How many of an agent's tasks are listed; a search over all tasks finds the rest. */
 const mostTasks = 50
 
-/** One agent with everything that is known of it. */
+/** One agent, with everything that the hub knows about it. */
 export function AgentView({ id }: { id: string }) {
   const agent = standing.value.find((one) => one.id === id)
   if (!agent)

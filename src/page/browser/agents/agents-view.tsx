@@ -16,7 +16,7 @@ import { VisibleWords } from '../words/visible-words.tsx'
 import { VirtualList } from '../lists/virtual-list.tsx'
 import { ago, firstLine, moment, now, percent, tokenWords } from '../words/words.ts'
 
-/** Whether a search finds an agent by one of the texts that its row shows. */
+/** Whether a search matches one of the texts in an agent's row. */
 function findsAgent({ id, name = '', role, workspace, status, capabilities }: AgentRow, search: string): boolean {
   const texts = [id, name, role, workspace, status?.machine ?? '', ...capabilities]
   return search === '' || texts.some((text) => text.toLowerCase().includes(search))

@@ -18,7 +18,7 @@ import { machines, rules, standing } from '../hub/page-state.ts'
 import { VisibleWords } from '../words/visible-words.tsx'
 import { PauseActs, operates } from './pauses.tsx'
 
-/** The machines with their agents, tasks, labels and versions, and what an operator may do with them. */
+/** The machines with their agents, tasks, labels and versions, and an operator's acts on them. */
 export function FleetMachines() {
   const known = new Map(machines.value.map((one) => [one.machine, one]))
   const held = heldByMachine(standing.value)
@@ -113,7 +113,7 @@ function MachineRow({ rules: set, tasks, facts }: { rules: MachineRules; tasks: 
   )
 }
 
-/** The labels and the limit of a machine, in the syntax of `termaite hub machines set`; an empty field means `none`. */
+/** The form for the labels and the limit of a machine, in the syntax of `termaite hub machines set`; an empty field means `none`. */
 function RulesForm({ rules: set, close }: { rules: MachineRules; close(): void }) {
   const { machine, labels, limit } = set
   const before = { labels: labels?.join(', ') ?? '', limit: limit === undefined ? '' : String(limit) }

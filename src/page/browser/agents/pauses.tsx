@@ -9,10 +9,10 @@ import { request } from '../hub/page-request.ts'
 import { me, rules, standing } from '../hub/page-state.ts'
 import { VisibleWords } from '../words/visible-words.tsx'
 
-/** Whether this person may change machines and the hub. */
+/** Whether this person may change the rules of machines and of the hub. */
 export const operates = () => me.value?.role === 'admin'
 
-/** Says on every view that the hub is paused, because no task begins then. */
+/** Shown on every view while the hub is paused, because no task begins then. */
 export function HubPause() {
   const pause = rules.value.get(wholeHub)?.pause
   if (!pause) return null
@@ -35,7 +35,7 @@ type PauseActsProps = {
   keyed?: boolean
 }
 
-/** The buttons that pause, drain or resume an agent, a machine or the hub; a pause asks for its reason, which may be empty. */
+/** The buttons that pause, drain or resume an agent, a machine or the hub; a pause asks for its reason, which may be left empty. */
 export function PauseActs({ pausing, resuming, name, words, pause, keyed = false }: PauseActsProps) {
   const [asked, setAsked] = useState<'pause' | 'drain'>()
   const key = keyed ? { 'data-key': 'p' } : {}
@@ -55,7 +55,7 @@ export function PauseActs({ pausing, resuming, name, words, pause, keyed = false
       <button
         {...key}
         aria-expanded={asked === 'pause'}
-        title="Gives it no new tasks; its tasks go on"
+        title="Gives it no new tasks; its present tasks continue"
         onClick={() => setAsked('pause')}
       >
         {mark} {words} …
@@ -70,7 +70,7 @@ export function PauseActs({ pausing, resuming, name, words, pause, keyed = false
       {asked ? (
         <LineForm
           label={`Why is ${name} paused?`}
-          placeholder="Why? Everybody whose tasks wait sees it"
+          placeholder="Why? Everybody whose tasks wait sees this reason"
           button={`${asked === 'drain' ? 'Drain' : 'Pause'} ${name}`}
           send={order}
           mayBeEmpty
@@ -82,7 +82,7 @@ export function PauseActs({ pausing, resuming, name, words, pause, keyed = false
   )
 }
 
-/** Why an agent that is present gets no tasks; shown beside its state. */
+/** Why a present agent gets no tasks; shown next to its state. */
 export function restFact({ rests, task }: AgentRow): string | undefined {
   if (!rests) return undefined
   if (!('pause' in rests))

@@ -17,9 +17,9 @@ const mostEdits = 1_000
 type Side = { diff: DiffDocument; file: DiffFile }
 
 /**
- * The changes between the results of two diffs of the same project, file by file, without files whose results are equal.
- * Each diff contains the lines that it touches, so together they contain every line in which the results can differ.
- * If the two diffs start from different contents of a file, returns the whole later diff of that file, with a note that says so.
+ * The changes between the results of two diffs of the same project, file by file, without files whose results are equal. Each diff
+ * contains the lines that it changes, so together they contain every line in which the results can differ. If the two diffs start from
+ * different contents of a file, returns the whole later diff of that file, with a note that says so.
  */
 export function* changesBetween(earlier: DiffDocument, later: DiffDocument): Generator<ChangeBetween> {
   const before = byFile(earlier)
@@ -93,7 +93,7 @@ function takenBack(path: string, a: Side): ChangeBetween {
   const note = 'The later try does not change this file any more.'
   const isPlain = !file.isBinary && !file.isTorn && !file.isCombined
   const { oldPath, oldMode, move } = file
-  // A copy that is not made leaves no file.
+  // If an added file is not added after all, no file is left.
   const original: DiffFile = { first: 0, end: 0, added: 0, removed: 0, hidden: 0, hunks: [] }
   if (oldPath !== undefined && move !== 'copied') Object.assign(original, { oldPath, newPath: oldPath })
   if (oldMode !== undefined) original.newMode = oldMode
@@ -115,7 +115,7 @@ function whole(path: string, { diff, file }: Side, note: string): ChangeBetween 
   return { path, part, note }
 }
 
-/** A header in UTF-8, and hunks whose lines hold a byte in each character. */
+/** Encodes a header as UTF-8, followed by hunks whose characters each stand for one byte. */
 function encodePart(header: readonly string[], hunks: readonly string[] = []): Uint8Array {
   const named = new TextEncoder().encode(header.map((line) => `${line}\n`).join(''))
   const part = new Uint8Array(named.length + hunks.reduce((sum, line) => sum + line.length + 1, 0))
@@ -150,10 +150,10 @@ function headerBetween(a: DiffFile, b: DiffFile): string[] {
 const namesOf = (a: DiffFile, b: DiffFile, hunks: readonly string[]) =>
   hunks.length === 0 ? [] : [`--- ${sidePath('a', a.newPath)}`, `+++ ${sidePath('b', b.newPath)}`]
 
-/** A stretch of the original file, by its lines from 0 on, with its lines before and after the change. */
+/** A changed part of the original file, by its line numbers from 0, with its lines before and after the change. */
 type Stretch = { start: number; end: number; base: string[]; result: string[] }
 
-/** Marks the last line of a file that ends without a newline; no line of a diff can hold the mark. */
+/** Marks the last line of a file that ends without a newline; no line of a diff can contain this mark. */
 const bare = '\n'
 
 function patchOf({ diff, file }: Side): Stretch[] {
@@ -177,7 +177,7 @@ function patchOf({ diff, file }: Side): Stretch[] {
         for (const lines of touched) lines.push(diff.raw(at))
       }
     }
-    // A hunk that only adds names the line before it.
+    // The header of a hunk that only adds lines names the line before it.
     const start = oldCount === 0 ? oldStart : oldStart - 1
     return { start, end: start + oldCount, base, result }
   })
@@ -192,7 +192,7 @@ function hunksBetween(a: readonly Stretch[], b: readonly Stretch[]): string[] | 
       known.set(start + at, line)
     }
   const hunks: string[] = []
-  // How many more lines than the original each result has before the stretch.
+  // How many more lines than the original each result has before this part.
   let [leftShift, rightShift] = [0, 0]
   for (const { start, end } of joinStretches([...a, ...b])) {
     const [left, right] = [resultIn(a, start, end, known), resultIn(b, start, end, known)]
@@ -203,7 +203,7 @@ function hunksBetween(a: readonly Stretch[], b: readonly Stretch[]): string[] | 
   return hunks
 }
 
-/** Joins stretches that touch or overlap. */
+/** Joins parts that touch or overlap. */
 function joinStretches(stretches: readonly Stretch[]): { start: number; end: number }[] {
   const all: { start: number; end: number }[] = []
   for (const { start, end } of stretches.toSorted((a, b) => a.start - b.start || a.end - b.end)) {
@@ -214,7 +214,7 @@ function joinStretches(stretches: readonly Stretch[]): { start: number; end: num
   return all
 }
 
-/** The lines that a patch produces for a stretch of the original. */
+/** The lines that a patch produces for a part of the original. */
 function resultIn(patch: readonly Stretch[], start: number, end: number, known: ReadonlyMap<number, string>): string[] {
   const lines: string[] = []
   let at = start

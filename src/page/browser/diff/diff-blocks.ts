@@ -3,17 +3,17 @@ import type { WordPart } from './diff-words.ts'
 import { lineKinds } from './diff-line-bytes.ts'
 import { pairedLines, wordChanges } from './diff-words.ts'
 
-/** Removed lines and the added lines after them, by their lines in the document. */
+/** Removed lines and the added lines that follow them, by their line numbers in the document. */
 type DiffBlock = { removed: readonly number[]; added: readonly number[] }
 
 /** Longer blocks are drawn without pairing their lines. */
 const mostLines = 400
-/** How many blocks keep their pairs. */
+/** The number of blocks whose pairs are cached. */
 const mostKept = 300
 /** How many bytes of a line are compared. */
 const mostBytes = 2_000
 
-/** The block that begins at a line, and the line after it; notes about missing newlines may come between its lines. */
+/** The block that begins at a line, and the line after the block; notes about missing newlines may appear inside it. */
 export function blockFrom(diff: DiffDocument, first: number, end: number): { block: DiffBlock; next: number } {
   const removed: number[] = []
   const added: number[] = []
@@ -27,7 +27,7 @@ export function blockFrom(diff: DiffDocument, first: number, end: number): { blo
   return { block: { removed, added }, next: line }
 }
 
-/** Finds for each changed line the line of the other side that it is compared with, and marks the words that differ. */
+/** Finds for each changed line the line on the other side to compare it with, and marks the words that differ. */
 export class DiffPairs {
   readonly #diff: DiffDocument
   readonly #kept = new Map<number, ReadonlyMap<number, number>>()
@@ -36,7 +36,7 @@ export class DiffPairs {
     this.#diff = diff
   }
 
-  /** The parts of a changed line; undefined if it is shown without marks. */
+  /** The parts of a changed line; undefined if the line has no marks. */
   words(line: number): WordPart[] | undefined {
     const partner = this.#pairsAround(line)?.get(line)
     if (partner === undefined) return undefined

@@ -8,15 +8,12 @@ import { DiffLines, lineKinds } from './diff-line-bytes.ts'
 type DiffLimits = { bytes: number; lines: number; files: number; hunks: number }
 const usualLimits: DiffLimits = { bytes: 200_000_000, lines: 4_000_000, files: 100_000, hunks: 400_000 }
 
-/** How many bytes of a header line are read: nobody could read a longer path. */
+/** How many bytes of a header line are parsed: nobody could read a longer path. */
 const mostHeader = 8_192
 
 const [plus, minus, space, backslash, at, carriage] = [43, 45, 32, 92, 64, 13]
 
-/**
- * A unified diff that is read piece by piece. Whatever the text is, reading it never fails: lines that are not part of a diff are
- * `other`.
- */
+/** A unified diff that is parsed piece by piece. Parsing never fails: lines that are not part of a diff are `other`. */
 export class DiffDocument extends DiffLines {
   readonly files: DiffFile[] = []
   /** Why the rest of the diff is not shown. */
@@ -26,16 +23,16 @@ export class DiffDocument extends DiffLines {
   #file: DiffFile | undefined
   /** Whether the lines with `---` and `+++` of the file have been read. */
   #isNamed = false
-  /** How many lines of the current hunk are still to come, and the numbers of the next ones. */
+  /** How many old and new lines of the current hunk are missing, and the numbers of the next lines. */
   #oldLeft = 0
   #newLeft = 0
   #old = 0
   #new = 0
-  /** Columns of a combined hunk. */
+  /** The number of marker columns in a combined hunk. */
   #columns = 0
   #hiddenAt = -1
 
-  /** `expected` is how many bytes will probably come. */
+  /** `expected` is the probable length in bytes. */
   constructor(expected = 65_536, limits: Partial<DiffLimits> = {}) {
     const all = { ...usualLimits, ...limits }
     super(expected, all.bytes)
@@ -50,7 +47,7 @@ export class DiffDocument extends DiffLines {
     return read
   }
 
-  /** Takes the next piece of the text in. */
+  /** Parses the next piece of the text. */
   push(piece: Uint8Array): void {
     if (this.cut !== undefined) return
     if (!this.addPiece(piece)) this.#stop(`${Math.round(this.#limits.bytes / 1_000_000)} MB`)
@@ -79,7 +76,7 @@ export class DiffDocument extends DiffLines {
     const mark = end > start ? this.byteAt(start)! : space
     if (this.#columns > 0) return this.#combinedKind(line, start, end)
     if (this.#oldLeft > 0 || this.#newLeft > 0) {
-      // An empty line is an empty line of context whose space was stripped on the way.
+      // An empty line is an empty context line that lost its leading space on the way.
       const isBare = end === start || (end === start + 1 && mark === carriage)
       if ((mark === space || isBare) && this.#oldLeft > 0 && this.#newLeft > 0) return this.#contextLine(line)
       if (mark === minus && this.#oldLeft > 0) return this.#removedLine(line)
@@ -157,12 +154,12 @@ export class DiffDocument extends DiffLines {
   }
 
   #otherLine(line: number): LineKind {
-    // Words before the first file, such as those of a commit, are shown as a file without a name.
+    // Text before the first file, such as a commit message, is shown as a file without a name.
     if (!this.#file) this.#begin(line, {})
     return lineKinds.other
   }
 
-  /** The two lines before the hunks that name the file; they also begin a file in diffs without git's own header. */
+  /** The two lines before the hunks that name the file; in diffs without git's own header they also begin the file. */
   #named(line: number, oldName: string, newName: string): void {
     const oldPath = headerPath(oldName)
     const newPath = headerPath(newName)
@@ -210,7 +207,7 @@ export class DiffDocument extends DiffLines {
   }
 
   #begin(line: number, paths: Pick<DiffFile, 'oldPath' | 'newPath'>): DiffFile {
-    // The file without a name that was begun for the line before holds nothing else.
+    // The unnamed file that was begun for the previous line contains nothing else.
     if (this.#file && this.#file.first >= line) this.files.pop()
     else if (this.#file) this.#file.end = line
     const file: DiffFile = { first: line, end: line + 1, ...paths, added: 0, removed: 0, hidden: 0, hunks: [] }
@@ -221,7 +218,7 @@ export class DiffDocument extends DiffLines {
     return file
   }
 
-  /** The hunk ends before the lines that its header announced. */
+  /** Marks a hunk that ends before all lines that its header announced. */
   #tear(): void {
     this.#file!.isTorn = true
     this.#oldLeft = 0
@@ -234,7 +231,7 @@ export class DiffDocument extends DiffLines {
     this.#newLeft = 0
   }
 
-  /** Counts the characters of a line that hide something: U+200B to U+200F, U+202A to U+202E and U+2060 to U+206F. */
+  /** Counts the characters in a line that can hide text: U+200B to U+200F, U+202A to U+202E and U+2060 to U+206F. */
   #hiddenIn(start: number, end: number): number {
     if (this.#hiddenAt >= end) return 0
     const { known } = this

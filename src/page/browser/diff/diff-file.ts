@@ -10,7 +10,7 @@ type DiffHunk = {
 }
 
 export type DiffFile = {
-  /** The lines of the document from the file's header to the next file. */
+  /** The lines of the document, from the file's header up to the next file. */
   first: number
   end: number
   /** Missing if the file was added, removed, or never named. */
@@ -23,21 +23,21 @@ export type DiffFile = {
   newBlob?: string
   move?: 'renamed' | 'copied'
   isBinary?: boolean
-  /** A diff of a merge, whose lines have a column for each parent. */
+  /** Set for a diff of a merge, whose lines have a column for each parent. */
   isCombined?: boolean
-  /** A hunk does not have the lines that its header announces. */
+  /** Set if a hunk lacks lines that its header announces. */
   isTorn?: boolean
   added: number
   removed: number
-  /** Characters in added lines that change the direction of text or are invisible. */
+  /** How many characters in added lines are invisible or change the direction of text. */
   hidden: number
   hunks: DiffHunk[]
 }
 
-/** The name of a file in a list: its new path, or the old one of a removed file. */
+/** The name of a file in a list: its new path, or the old path if the file was removed. */
 export const pathOf = ({ newPath, oldPath }: DiffFile) => newPath ?? oldPath ?? ''
 
-/** Reads one of git's lines between the names of a file and its hunks. */
+/** Parses one of git's lines between a file's first line and its hunks. */
 export function readHeader(file: DiffFile, text: string): void {
   if (file.hunks.length > 0) return
   const [, word, rest = ''] =

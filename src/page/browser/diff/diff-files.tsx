@@ -8,7 +8,7 @@ import { VirtualList } from '../lists/virtual-list.tsx'
 import { VisibleWords } from '../words/visible-words.tsx'
 import { count } from '../words/words.ts'
 
-/** How many characters of a path are shown; the end says more than the middle. */
+/** How many characters of a path are shown, from its end, which says more than its middle. */
 const longestPath = 300
 
 const shortPath = (path: string) =>
@@ -16,7 +16,7 @@ const shortPath = (path: string) =>
 
 type FilesProps = { diff: DiffDocument; here: number; version: number; go(file: number): void }
 
-/** The files of a diff, to go to one of them. */
+/** The list of a diff's files, each a link to the file. */
 export function DiffFiles({ diff, here, version, go }: FilesProps) {
   const list = useRef<ListControl | undefined>(undefined)
   const { files } = diff
@@ -68,7 +68,7 @@ function Counts({ file: { added, removed } }: { file: Pick<DiffFile, 'added' | '
   )
 }
 
-/** The name of a file above its lines, with everything about it that its lines do not say. */
+/** The heading of a file, with everything about the file that its lines do not show. */
 export function FileHead({ file, isOpen, toggle }: { file: DiffFile; isOpen: boolean; toggle(): void }) {
   const lines = file.end - file.first
   return (

@@ -5,14 +5,14 @@ export type LineKind = (typeof lineKinds)[keyof typeof lineKinds]
 const newline = 10
 
 /**
- * The lines of a diff. The text stays in bytes, and each line costs thirteen more, so that 50 MB take about 70; a line becomes a
- * string when it is drawn. The reader of the diff says the kind and the numbers of each line.
+ * The lines of a diff. The text stays in bytes, and each line needs thirteen more bytes, so that 50 MB take about 70; a line becomes a
+ * string when it is drawn. A subclass determines the kind and the numbers of each line.
  */
 export abstract class DiffLines {
   #most: number
   #bytes: Uint8Array
   #length = 0
-  /** The start of the first incomplete line, and how far the search for its end has come. */
+  /** The start of the first incomplete line, and how far the search for its end has got. */
   #scanned = 0
   #searched = 0
   #count = 0
@@ -22,7 +22,7 @@ export abstract class DiffLines {
   #news = new Uint32Array(1_024)
   #decoder = new TextDecoder()
 
-  /** `expected` is how many bytes will probably come, `most` how many are held. */
+  /** `expected` is the probable length in bytes, `most` the greatest length that is stored. */
   constructor(expected: number, most: number) {
     this.#most = most
     this.#bytes = new Uint8Array(Math.min(Math.max(expected, 1_024), most))
@@ -40,7 +40,7 @@ export abstract class DiffLines {
     return this.#kinds[line] as LineKind
   }
 
-  /** The number of a line in the file before the change; 0 if it has none. */
+  /** The number of a line in the file before the change; 0 if that file lacks the line. */
   oldNumber(line: number): number {
     return this.#olds[line]!
   }
@@ -49,23 +49,23 @@ export abstract class DiffLines {
     return this.#news[line]!
   }
 
-  /** The bytes of a line, its mark included. */
+  /** The length of a line in bytes, including its mark. */
   size(line: number): number {
     return this.#end(line) - this.#starts[line]!
   }
 
-  /** The text of a line without its mark of one character, from a byte on; at most `most` bytes of it. */
+  /** The text of a line without the mark at its beginning, starting at a byte; at most `most` bytes. */
   text(line: number, most = Infinity, from = 0): string {
     const skipped = this.kind(line) === lineKinds.other || this.kind(line) === lineKinds.hunk ? 0 : 1
     const start = Math.min(this.#starts[line]! + skipped + from, this.#end(line))
     const end = Math.min(this.#end(line), start + most)
-    // A character that is cut in two is left out, not replaced.
+    // A character that is cut in two is left out, not replaced by a placeholder.
     return end === this.#end(line)
       ? this.decoded(start, end)
       : new TextDecoder().decode(this.#bytes.subarray(start, end), { stream: true })
   }
 
-  /** A line without its mark, with a character for each byte, so that two lines are equal only if their bytes are. */
+  /** A line without its mark, with one character per byte, so that two lines are equal only if their bytes are. */
   raw(line: number): string {
     const bytes = this.#bytes.subarray(this.#starts[line]! + 1, this.#end(line))
     let text = ''
@@ -74,7 +74,7 @@ export abstract class DiffLines {
     return text
   }
 
-  /** The bytes from one line to another, for comparisons. */
+  /** The bytes between two lines, for comparisons. */
   bytes(first: number, end: number): Uint8Array {
     return this.#bytes.subarray(
       this.#starts[first] ?? 0,
@@ -82,13 +82,13 @@ export abstract class DiffLines {
     )
   }
 
-  /** Whether one more line may be added. */
+  /** Whether another line may be added. */
   protected abstract takesLine(): boolean
 
-  /** Says the kind of a line, whose bytes are from `start` to `end`, and its numbers by `setNumbers`. */
+  /** Determines the kind of a line, whose bytes are from `start` to `end`, and sets its numbers with `setNumbers`. */
   protected abstract readLine(line: number, start: number, end: number): LineKind
 
-  /** All bytes that have come. */
+  /** All bytes that have arrived. */
   protected get known(): Uint8Array {
     return this.#bytes.subarray(0, this.#length)
   }
@@ -101,7 +101,7 @@ export abstract class DiffLines {
     return this.#decoder.decode(this.#bytes.subarray(start, end))
   }
 
-  /** The beginning of a line as it was sent, without the end of a line of Windows. */
+  /** The beginning of a line as it was sent, without the carriage return of Windows. */
   protected beginningOf(line: number, most: number): string {
     const start = this.#starts[line]!
     return this.decoded(start, Math.min(this.#end(line), start + most)).replace(/\r$/, '')
@@ -113,7 +113,7 @@ export abstract class DiffLines {
     this.#news[line] = next
   }
 
-  /** Adds the next piece of the text and reads the lines that end in it; false if not all of it fits. */
+  /** Adds the next piece of the text and parses the lines that end in it; false if not all of it fits. */
   protected addPiece(piece: Uint8Array): boolean {
     const room = this.#most - this.#length
     const taken = piece.length > room ? piece.subarray(0, room) : piece
@@ -135,7 +135,7 @@ export abstract class DiffLines {
     return taken === piece
   }
 
-  /** Adds the last line, if no newline ends it. */
+  /** Adds the last line if it does not end with a newline. */
   protected addRest(): void {
     if (this.#scanned < this.#length && this.takesLine()) this.#addLine(this.#scanned, this.#length)
   }

@@ -7,7 +7,7 @@ import { lineKinds } from './diff-line-bytes.ts'
 import { holds } from './diff-search.ts'
 import { VisibleWords } from '../words/visible-words.tsx'
 
-/** How many bytes of a line are drawn at first, and with each further request. */
+/** How many bytes of a line are drawn at first; each further request draws as many more. */
 const firstBytes = 2_000
 const moreBytes = 20_000
 
@@ -65,11 +65,11 @@ export function LineText({ diff, pairs, line, words, isBare }: LineProps) {
   )
 }
 
-/** A text with the words that are being looked for marked. */
+/** A text in which the search words are marked. */
 function FoundWords({ text, words }: { text: string; words: string }) {
   if (words === '' || !holds(text, words)) return <VisibleWords text={text} />
   const where = words === words.toLowerCase() ? text.toLowerCase() : text
-  // A few letters change their length with their case, such as İ: then nothing is marked inside the line.
+  // The case of a few letters, such as İ, changes their length: nothing inside such a line is marked.
   if (where.length !== text.length) return <VisibleWords text={text} />
   const parts = []
   let from = 0

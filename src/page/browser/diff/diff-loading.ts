@@ -5,7 +5,7 @@ import { changesBetween } from './diff-between.ts'
 import { DiffDocument } from './diff-document.ts'
 import { openText } from '../hub/page-connection.ts'
 
-/** A diff on its way to the page: `version` changes with each piece, `isRead` when it is whole. */
+/** A diff that is loading: `version` changes with each piece, `isRead` is true when it is complete. */
 export type LoadedDiff = {
   diff: DiffDocument
   version: number
@@ -15,15 +15,15 @@ export type LoadedDiff = {
   trouble?: string
 }
 
-/** How often the part that has been read is drawn, and how long a comparison works before the page may draw. */
+/** How often the loaded part is drawn, and how long a comparison works before the page may draw. */
 const drawMs = 150
 const workMs = 12
 
-/** The last diffs that were read, by task, try and content: a comparison needs two, and a return to one of them is quick. */
+/** The last diffs that were loaded, by task, try and content: a comparison needs two, and going back to one of them is fast. */
 const kept = new Map<string, DiffDocument>()
 const mostKept = 2
 
-/** The diff of a try, or only what changed since an earlier one. */
+/** The diff of a try, or only the changes since an earlier try. */
 export function useDiff(task: string, tried: TaskTry, since: TaskTry | undefined): LoadedDiff | undefined {
   const [loaded, setLoaded] = useState<LoadedDiff>()
   const name = `${task} ${tried.number} ${tried.diff?.id} ${since?.number ?? ''}`
@@ -71,7 +71,7 @@ async function load(
   tell({ diff, notes, version: diff.lineCount, isRead: true })
 }
 
-/** Reads the diff of a try as it comes. */
+/** Parses the diff of a try while it arrives. */
 async function readDiff(
   task: string,
   { number, diff: about }: TaskTry,
@@ -93,7 +93,7 @@ async function readDiff(
     if (performance.now() - drawn < drawMs) continue
     drawn = performance.now()
     tell(diff, diff.lineCount)
-    // Lets the page draw and handle keys before the next piece.
+    // Lets the page draw and handle keystrokes before the next piece.
     await new Promise((resolve) => setTimeout(resolve))
   }
   diff.end()

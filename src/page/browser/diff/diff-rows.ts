@@ -10,19 +10,19 @@ type DiffRow =
   | { type: 'note'; file: number }
   | { type: 'line'; file: number; line: number }
   | { type: 'pair'; file: number; left: number; right: number }
-  /** The comments at a line, below it. */
+  /** The comments on a line, shown below it. */
   | { type: 'talk'; file: number; line: number }
 
 /** Files with more lines are closed until somebody opens them. */
 export const largeFile = 2_000
-/** The lines of longer files are paired by their order alone when they are shown side by side. */
+/** In side-by-side view, the lines of longer files are paired simply by their order. */
 const mostPaired = 20_000
 
 export type RowsOptions = {
   isSplit: boolean
   /** Whether a file is open, by its place in the document. */
   isOpen(file: number): boolean
-  /** Whether something is to be said about a file below its name. */
+  /** Whether a remark about a file is shown below its name. */
   hasNote(file: number): boolean
   /** The lines of the document that have comments or an open form. */
   talks: ReadonlySet<number>
@@ -30,22 +30,22 @@ export type RowsOptions = {
 
 export const isOpenAtFirst = ({ first, end }: DiffFile) => end - first <= largeFile
 
-/** The first line of a file that is drawn: its first hunk, or its very first line if it has no path. */
+/** The first line of a file to draw: its first hunk, or its very first line if it has no path. */
 export function bodyStart({ first, end, hunks, newPath, oldPath }: DiffFile): number {
   if (newPath === undefined && oldPath === undefined) return first
   return hunks[0]?.line ?? end
 }
 
-/** Which rows a diff has, found by number without making a list of all of them. */
+/** The rows of a diff, found by number without a list of all of them. */
 export class DiffRows {
   readonly #diff: DiffDocument
   readonly #pairs: DiffPairs
   readonly #options: RowsOptions
-  /** For each file the row at which it begins, and at the end the number of all rows. */
+  /** The row at which each file begins, followed by the number of all rows. */
   readonly #starts: Float64Array
   readonly #bodies = new Map<number, { pairs?: Int32Array; talks: { after: number; line: number }[] }>()
 
-  /** `bodies` carries the pairs of open files from one set of rows to the next, because computing them is expensive. */
+  /** `bodies` passes the pairs of open files from one set of rows to the next, because computing them is expensive. */
   constructor(diff: DiffDocument, pairs: DiffPairs, options: RowsOptions) {
     this.#diff = diff
     this.#pairs = pairs
@@ -138,21 +138,21 @@ export class DiffRows {
       .filter((line) => line >= start && line < entry.end)
       .map((line) => ({ after: pairs ? this.#rowOfPair(pairs, line) : line - start, line }))
       .toSorted((a, b) => a.after - b.after || a.line - b.line)
-      // Two sides of one row may both have comments: the second one comes below the first.
+      // Both sides of a row may have comments: the second side's are shown below the first's.
       .map(({ after, line }) => ({ after, line }))
     const body = pairs ? { pairs, talks } : { talks }
     this.#bodies.set(file, body)
     return body
   }
 
-  /** The two sides of each row of a file, one after the other. */
+  /** The two sides of each row of a file, one row after another. */
   #pairsOf(start: number, end: number): Int32Array {
     const sides: number[] = []
     const isShort = end - start <= mostPaired
     for (let line = start; line < end;) {
       const kind = this.#diff.kind(line)
       if (kind !== lineKinds.removed && kind !== lineKinds.added) {
-        // A remark about a missing newline belongs to the block around it, and other lines fill the row.
+        // A remark about a missing newline belongs to the block around it; other lines fill the whole row.
         sides.push(line, line)
         line++
         continue

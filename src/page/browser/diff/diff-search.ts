@@ -1,7 +1,7 @@
 import type { DiffDocument } from './diff-document.ts'
 import { bodyStart } from './diff-rows.ts'
 
-/** Further matches are not counted. */
+/** The most matches that are counted. */
 export const mostFound = 10_000
 /** How long the search works before the page may draw again, and after how many lines it checks the time. */
 const workMs = 12
@@ -14,7 +14,7 @@ export function holds(text: string, words: string): boolean {
   return words === words.toLowerCase() ? text.toLowerCase().includes(words) : text.includes(words)
 }
 
-/** Searches the lines of a diff piece by piece, and reports what it has found so far after each piece. */
+/** Searches the lines of a diff piece by piece, and reports the matches so far after each piece. */
 export async function searchDiff(
   diff: DiffDocument,
   words: string,

@@ -12,9 +12,9 @@ import { DiffRows, isOpenAtFirst } from './diff-rows.ts'
 import { usePageKeys } from '../frame/page-keys.ts'
 import { VirtualList } from '../lists/virtual-list.tsx'
 
-/** The comments that are shown between the lines of a diff; the view itself knows nothing of them. */
+/** The comments that are shown between the lines of a diff; the view itself does not know what they are. */
 type DiffTalk = {
-  /** The lines of the document below which something is shown. */
+  /** The lines of the document that have something shown below them. */
   lines: ReadonlySet<number>
   /** Opens a form below a line. */
   begin(line: number): void
@@ -34,7 +34,7 @@ type DiffViewProps = {
   start?: { path: string; line?: number }
   /** Called when the person goes to a file. */
   onFile?(path: string): void
-  /** Called when the last row has come into sight. */
+  /** Called when the last row becomes visible. */
   onEnd?(): void
   /** Only the lines, without the list of files and the search. */
   isPlain?: boolean
@@ -42,7 +42,7 @@ type DiffViewProps = {
 
 const noLines: ReadonlySet<number> = new Set()
 
-/** A diff of any size: its files, and their lines with the changed words marked, drawn as far as they are in sight. */
+/** A diff of any size: its files, and their lines with the changed words marked. Only the visible part is drawn. */
 export function DiffView(props: DiffViewProps) {
   const { diff, version, notes, talk, isSplit = false, isPlain = false } = props
   const [opened, setOpened] = useState<ReadonlyMap<number, boolean>>(new Map())
@@ -62,7 +62,7 @@ export function DiffView(props: DiffViewProps) {
   rowsNow.current = rows
 
   const toggle = (file: number) => setOpened(new Map(opened).set(file, !isOpen(file)))
-  /** Calls `go` with the rows after a file was opened. */
+  /** Calls `go` with the new rows once a file is open. */
   const withOpen = (file: number, go: () => void) => {
     if (isOpen(file)) return go()
     setOpened(new Map(opened).set(file, true))
@@ -82,7 +82,7 @@ export function DiffView(props: DiffViewProps) {
       const row = rowsNow.current.rowOfLine(line)
       if (row >= 0) list.current?.focus(row)
     })
-  /** The line that keys refer to: the one with the focus, else the first in sight. */
+  /** The line that keys apply to: the focused line, otherwise the first visible one. */
   const lineHere = () => {
     if (current.current !== undefined) return current.current
     const row = rows.count === 0 ? undefined : rows.at(list.current?.first() ?? 0)
@@ -103,7 +103,7 @@ export function DiffView(props: DiffViewProps) {
       rows.rowOfLine(line),
       current.current === undefined ? 0 : rows.rowOfFile(rows.fileOfLine(line)),
     )
-    // Comments are reached by Tab; the arrows stay with the lines.
+    // Tab goes to comments; the arrow keys only move between lines.
     let to = from + step
     while (to > 0 && to < rows.count && ['talk', 'note'].includes(rows.at(to).type)) to += step
     if (to >= 0 && to < rows.count) list.current?.focus(to)
@@ -187,7 +187,7 @@ export function DiffView(props: DiffViewProps) {
     const side = { ArrowLeft: 0, ArrowRight: 1 }[event.key]
     if ((step === undefined && side === undefined) || event.ctrlKey || event.metaKey || event.altKey) return
     if (step !== undefined) moveRow(step)
-    // The two sides of a row are side by side.
+    // Left and right move between the two sides of a row.
     else
       (event.target as HTMLElement).closest('[role=row]')?.querySelectorAll<HTMLElement>('[data-focus]')[side!]?.focus()
     event.preventDefault()
@@ -206,7 +206,7 @@ export function DiffView(props: DiffViewProps) {
   )
 }
 
-/** A diff that is available as a text; with `isPlain`, only its lines, for use inside another view. */
+/** A diff that is available as text; with `isPlain`, only its lines, for use inside another view. */
 export function TextDiff({ text, isPlain = true }: { text: string; isPlain?: boolean }) {
   const diff = useMemo(() => DiffDocument.of(text), [text])
   return <DiffView diff={diff} version={0} isPlain={isPlain} />
@@ -216,7 +216,7 @@ type CodeProps = {
   diff: DiffDocument
   pairs: DiffPairs
   line: number
-  /** The sides whose numbers are shown. */
+  /** The sides whose line numbers are shown. */
   sides: readonly ('old' | 'new')[]
   words: string
   isBare: boolean
@@ -264,11 +264,11 @@ function CodeCells({ diff, pairs, line, sides, words, isBare, begin }: CodeProps
   )
 }
 
-/** Whether a line is one of a file, which can be commented on. */
+/** Whether a line belongs to a file, so that it can have comments. */
 const isCode = (diff: DiffDocument, line: number) =>
   diff.kind(line) === lineKinds.context || diff.kind(line) === lineKinds.added || diff.kind(line) === lineKinds.removed
 
-/** Whether a line fills the row in both views: headers of hunks, and words outside them. */
+/** Whether a line fills the whole row in both views: headers of hunks, and text outside them. */
 const isWhole = (diff: DiffDocument, line: number) => line >= 0 && !isCode(diff, line)
 
 const isBare = (diff: DiffDocument, line: number) =>

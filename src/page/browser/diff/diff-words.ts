@@ -3,9 +3,9 @@ import { diffArrays } from 'diff'
 /** A part of a line; `changed` if the other side has different words. */
 export type WordPart = { text: string; changed: boolean }
 
-/** Lines with more characters than these are compared only at their beginnings and ends. */
+/** Lines with more characters than this are only compared at their beginnings and ends. */
 const mostLength = 2_000
-/** Marking more differences than this does not help a reader. */
+/** More differences than this are not marked, because they would not help a reader. */
 const mostEdits = 120
 /** Lines are paired only in blocks of at most this many lines on each side. */
 const mostPaired = 40
@@ -59,7 +59,10 @@ function isInWord(line: string, at: number): boolean {
 
 const isLow = (line: string, at: number) => (line.charCodeAt(at) & 0xfc00) === 0xdc00
 
-/** Neighbours of the same kind as one part, and no empty ones. A dot or a bracket between two changed words is no reason to stop the mark. */
+/**
+ * Joins neighbouring parts of the same kind, and drops empty ones. A dot or a bracket between two changed words does not interrupt the
+ * mark.
+ */
 function joinParts(parts: readonly WordPart[]): WordPart[] {
   const all: WordPart[] = []
   for (const [at, { text, changed }] of parts.entries()) {
@@ -74,15 +77,15 @@ function joinParts(parts: readonly WordPart[]): WordPart[] {
 }
 
 /**
- * Which added line takes the place of which removed one, by their indexes: pairs keep the order, and their likeness in all is the
- * greatest. Blocks of equal length whose lines are too many are paired one by one.
+ * Which added line replaces which removed line, by their indexes: the pairs keep the order, and their total similarity is the greatest
+ * possible. Blocks of equal length with too many lines are paired one by one.
  */
 export function pairedLines(removed: readonly string[], added: readonly string[]): [number, number][] {
   if (removed.length > mostPaired || added.length > mostPaired)
     return removed.length === added.length ? removed.map((_, at) => [at, at]) : []
   const words = (lines: readonly string[]) => lines.map((line) => new Set(wordsIn(line.slice(0, mostLength))))
   const [left, right] = [words(removed), words(added)]
-  // best[i][j]: the greatest likeness of the lines from i and j on.
+  // best[i][j]: the greatest total similarity of the lines from i and j on.
   const best = Array.from({ length: removed.length + 1 }, () => new Float64Array(added.length + 1))
   const like = left.map((a) => right.map((b) => likeness(a, b)))
   for (let i = removed.length - 1; i >= 0; i--)
@@ -97,7 +100,7 @@ export function pairedLines(removed: readonly string[], added: readonly string[]
   return pairs
 }
 
-/** The share of words that two lines have in common; 0 if it is small. */
+/** The share of words that two lines have in common; 0 if it is too small. */
 function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   let common = 0
   let all = 0

@@ -8,7 +8,7 @@ const groups: readonly { title: string; keys: readonly (readonly [string, string
       ['j, k', 'next and previous row'],
       ['Enter', 'open the row'],
       ['/', 'search'],
-      ['u', 'take the last act back'],
+      ['u', 'undo the last act'],
       ['?', 'this list'],
       ['g i', 'inbox'],
       ['g a', 'agents'],
@@ -25,10 +25,10 @@ const groups: readonly { title: string; keys: readonly (readonly [string, string
       ['a', 'allow or approve'],
       ['r', 'deny, or send back'],
       ['1 – 9', 'pick an answer'],
-      ['s', 'put off, or bring back'],
-      ['m', 'take care of it, or give it back'],
+      ['s', 'snooze, or show again'],
+      ['m', 'assign it to me, or give it back'],
       ['c', 'comment, and mention somebody'],
-      ['t', 'try a failed task again'],
+      ['t', 'retry a failed task'],
       ['e', 'done'],
     ],
   },
@@ -53,7 +53,7 @@ const groups: readonly { title: string; keys: readonly (readonly [string, string
       ['c', 'comment on the line'],
       ['s', 'all changes, or those since an earlier try'],
       ['v', 'the two sides beside each other, or below'],
-      ['r', 'write what is to be changed'],
+      ['r', 'write what should be changed'],
       ['a', 'go to Approve'],
     ],
   },
@@ -66,7 +66,7 @@ const groups: readonly { title: string; keys: readonly (readonly [string, string
   },
 ]
 
-/** The list of all keys, in front of everything else until it is closed. */
+/** The list of all keys, shown in front of everything else until it is closed. */
 export function KeysOverlay() {
   return keysAreShown.value ? <KeysDialog /> : null
 }

@@ -6,11 +6,11 @@ type LineFormProps = {
   label: string
   placeholder: string
   button: string
-  /** Called with the words, without white space around them; `clear` empties the line. */
+  /** Called with the text, trimmed; `clear` empties the line. */
   send(words: string, clear: () => void): void
-  /** Whether an empty line is sent too. */
+  /** Whether an empty line can be sent. */
   mayBeEmpty?: boolean
-  /** Whether the line has the keyboard's focus when it appears. */
+  /** Whether the line gets the keyboard's focus when it appears. */
   focus?: boolean
   /** Called when the person presses Escape. */
   close?(): void
@@ -18,7 +18,7 @@ type LineFormProps = {
   children?: ComponentChildren
 }
 
-/** One line of words, and the button that sends them. */
+/** A line of text with a button that sends it. */
 export function LineForm(props: LineFormProps) {
   const { label, placeholder, button, send, mayBeEmpty = false, focus = false, close, children } = props
   const [words, setWords] = useState('')

@@ -2,13 +2,13 @@ import { signal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { undoLast } from '../hub/act.ts'
 
-/** Marks an element that j and k move to, Enter opens, and keys act on. */
+/** Marks an element that j and k move to, that Enter opens, and that keys act on. */
 export const rowClass = 'row'
 
 /** Whether the list of all keys is open. */
 export const keysAreShown = signal(false)
 
-/** The views that g and a second key go to. */
+/** The views that g followed by another key opens. */
 const viewKeys: Readonly<Record<string, string>> = {
   i: 'inbox',
   r: 'turns',
@@ -20,13 +20,13 @@ const viewKeys: Readonly<Record<string, string>> = {
   s: 'sign-ins',
 }
 
-/** The second key of a pair has to follow the first one within this time. */
+/** The second key of a pair must follow the first within this time. */
 const pairMs = 1_500
 let began = -Infinity
 
 /**
- * Moves through the rows of a view by the keyboard: j and k, Enter by the browser itself, / for the search, u to take the last act
- * back, g and a letter to go to another view, ? for the list of all keys. Every other key presses the button of the row that has it.
+ * Handles the keyboard in a view: j and k move through the rows, Enter is left to the browser, / opens the search, u undoes the last act,
+ * g and a letter open another view, ? shows the list of all keys. Every other key presses the button of the row that has this key.
  */
 export function handleKey(event: KeyboardEvent): void {
   const { key, target } = event
@@ -43,7 +43,7 @@ export function handleKey(event: KeyboardEvent): void {
   event.preventDefault()
 }
 
-/** Presses the button with this key in the row that has the focus, else the one of the whole view. */
+/** Presses the button with this key in the focused row, otherwise the one of the whole view. */
 function pressButton(key: string): boolean {
   const row = document.activeElement?.closest(`.${rowClass}`)
   const name = CSS.escape(key)
@@ -62,7 +62,7 @@ function isTyping(target: EventTarget | null): boolean {
 }
 
 function move(step: 1 | -1): void {
-  // A row that is only information, such as a question that somebody has answered, cannot have the focus.
+  // A row that only informs, such as a question that somebody has answered, cannot be focused.
   const rows = [...document.querySelectorAll<HTMLElement>(`.${rowClass}`)].filter(targetIn)
   const at = rows.findIndex((row) => row.contains(document.activeElement))
   const next = rows[at < 0 ? (step > 0 ? 0 : rows.length - 1) : Math.min(rows.length - 1, Math.max(0, at + step))]
@@ -71,7 +71,7 @@ function move(step: 1 | -1): void {
 
 const targetIn = (row: HTMLElement) => (row.matches('a, button') ? row : row.querySelector<HTMLElement>('a, button'))
 
-/** Puts the keyboard's focus on an element when it appears. */
+/** Focuses an element when it appears. */
 export function useFocus<E extends HTMLElement>() {
   const ref = useRef<E>(null)
   useLayoutEffect(() => ref.current?.focus(), [])

@@ -1,7 +1,7 @@
 import { machines } from '../hub/page-state.ts'
 import { clockTime, moment } from '../words/words.ts'
 
-/** If there are several machines, says which ones the view covers and which of them cannot be seen now. */
+/** If there are several machines, says which ones the view covers and which are not visible now. */
 export function MachinesLine({ what }: { what: string }) {
   const all = machines.value
   if (all.length < 2) return null

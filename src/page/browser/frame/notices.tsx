@@ -1,6 +1,6 @@
 import { dropNotice, notices } from '../hub/act.ts'
 
-/** The notices about the person's last acts, each with Undo if the act can be undone. */
+/** The notices about the person's last acts, each with an Undo button if the act can be undone. */
 export function Notices() {
   return (
     <div class="notices" role="status" aria-label="What you have just done">

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 
-/** The view that the address names, the thing that it shows, and its filters. */
+/** The view that the address names, the item that it shows, and its filters. */
 type Address = { view: string; id?: string; filters: URLSearchParams }
 
 export const address = signal<Address>(parseHash())
@@ -27,7 +27,7 @@ export const sessionLink = (id: string, entry?: string) =>
 /** Puts a filter into the address, so that a reload and a shared link show the same. */
 export const setFilter = (name: string, value: string) => setFilters({ [name]: value })
 
-/** Puts several filters into the address; an empty one is taken out. */
+/** Puts several filters into the address; an empty one is removed. */
 export function setFilters(changes: Readonly<Record<string, string>>): void {
   const filters = new URLSearchParams(address.value.filters)
   for (const [name, value] of Object.entries(changes))

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { keysAreShown } from './list-keys.ts'
 
-/** Single keys and their acts while a part of the page is shown; they do nothing while somebody types. */
+/** Single keys and their acts while a part of the page is shown; they do nothing while the person types. */
 type PageKeys = Readonly<Record<string, (() => unknown) | undefined>>
 
 export function usePageKeys(keys: PageKeys): void {

@@ -1,9 +1,9 @@
 import { address, setFilter } from './page-address.ts'
 
-/** The words that a view is searched for; they are in the address. */
+/** The search words of a view, which are in the address. */
 export const searchWords = () => address.value.filters.get('q') ?? ''
 
-/** The field for the words that a view is searched for. */
+/** The search field of a view. */
 export function SearchField({ label }: { label: string }) {
   return (
     <input

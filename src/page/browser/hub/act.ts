@@ -13,25 +13,25 @@ export function act<N extends OperationName>(to: HubRequest<N>, fields?: SentFie
     refused.value =
       error instanceof HubRefusal
         ? error.message
-        : 'The hub cannot be reached, so that nothing was sent. Try again when the page is connected.'
+        : 'The hub cannot be reached, so nothing was sent. Try again when the page is connected.'
   })
 }
 
-/** A notice about something that the person did; `undo` takes it back. */
+/** A notice about an act of the person; `undo` undoes it. */
 type Notice = { id: number; words: string; undo?: () => void }
 
 export const notices = signal<readonly Notice[]>([])
 
 /** How long a notice stays. */
 const noticeMs = 10_000
-/** How long an act that cannot be taken back waits before it is sent. */
+/** How long an act that cannot be undone waits before it is sent. */
 const graceMs = 6_000
 
 let lastNotice = 0
 
 export function tell(words: string, undo?: () => void): number {
   const id = ++lastNotice
-  // The oldest notices make room: each describes something that is already done.
+  // Only the newest notices stay: each describes something that is already done.
   notices.value = [...notices.value.slice(-2), undo ? { id, words, undo } : { id, words }]
   setTimeout(() => dropNotice(id), noticeMs)
   return id
@@ -49,7 +49,7 @@ export function undoLast(): void {
   last.undo!()
 }
 
-/** Performs an act that another act can undo, offers the undo, and calls `done`. */
+/** Performs an act that another act can undo, offers that undo, and calls `done`. */
 export function actWithUndo<N extends OperationName>(
   words: string,
   to: HubRequest<N>,
@@ -69,8 +69,8 @@ const waiting = new Map<string, () => void>()
 export const held = signal<ReadonlySet<string>>(new Set())
 
 /**
- * Sends an act that cannot be undone after a few seconds, in which the person can still change their mind. Leaving the page
- * sends it at once. `name` identifies the act, so that it is shown as under way.
+ * Sends an act that cannot be undone after a few seconds, in which the person can still change their mind. Leaving the page sends it at
+ * once. `name` identifies the act, so that it is shown as under way.
  */
 export function actLater(name: string, words: string, send: () => void): void {
   waiting.get(name)?.()

@@ -2,8 +2,8 @@
 export type StreamEvent = { type: string; data: string; id?: string }
 
 /**
- * Reads the events of a stream, wherever its pieces are cut; skips comments and events without a name. Calls `hear` for
- * each piece, even one without an event, because it shows that the other side is still there.
+ * Parses the events of a stream, however it is split into pieces; skips comments and events without a name. Calls `hear` for each piece,
+ * even one without an event, because it shows that the hub is alive.
  */
 export async function* streamEvents(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 
-/** Whether the hub has another version of this page than the one that is open. */
+/** Whether the hub has a version of this page other than the open one. */
 export const isOutdated = signal(false)
 
 /** Compares the hub's version with that of this page. A page in which nobody is typing is reloaded at once. */
@@ -8,7 +8,7 @@ export function checkVersion(version: string | null): void {
   const own = document.querySelector<HTMLMetaElement>('meta[name=termaite-version]')?.content ?? ''
   if (!version || version === own || own === '') return
   isOutdated.value = true
-  // The same version twice would mean that something on the way serves an old page; reloading again and again would not help.
+  // If the same version comes twice, something on the way serves an old page, and reloading again would not help.
   const tried = 'termaite-reloaded'
   if (isWriting() || sessionStorage.getItem(tried) === version) return
   sessionStorage.setItem(tried, version)
@@ -24,8 +24,8 @@ type WorkerPolicy = { createScriptURL(url: string): string }
 type TrustedTypes = { createPolicy(name: string, rules: WorkerPolicy): WorkerPolicy }
 
 /**
- * Lets the page be installed and opened without the hub. Browsers allow that over https and on this machine alone; elsewhere the
- * page works without it.
+ * Lets the page be installed and opened without the hub. Browsers only allow that over https or on this machine; elsewhere the page works
+ * without it.
  */
 export async function installWorker(): Promise<void> {
   if (!('serviceWorker' in navigator)) return

@@ -7,16 +7,16 @@ import { request } from './page-request.ts'
 
 export type TaskChange = Extract<BriefChange, { type: 'task' }>
 
-/** The open task, complete; `missing` if the hub has no such task, with the hub's message in `why`. */
+/** The open task with all its details; `missing` if the hub has no such task, with the hub's message in `why`. */
 type OpenTask = { id: string; seq: number; task?: Task; missing?: true; why?: string }
 
 export const openTask = signal<OpenTask | undefined>(undefined)
-/** Changes of the open task since its reading began. */
+/** Changes of the open task since the page began to read it. */
 let since: TaskChange[] = []
-/** Counts the reads: the answer to an earlier one is discarded. */
+/** Counts the reads, so that the answer to an outdated one is discarded. */
 let reading = 0
 
-/** Opens the task of an id; the returned function closes it. */
+/** Opens the task with this id; the returned function closes it. */
 export function readWhole(id: string): () => void {
   openTask.value = { id, seq: 0 }
   void readOpenTask()
@@ -38,13 +38,13 @@ export async function readOpenTask(): Promise<void> {
     openTask.value = { id, seq, task: later.reduce<Task>(changedTask, task) }
     if (later.some(({ cut }) => cut)) void readOpenTask()
   } catch (error) {
-    // Other code reports a hub that cannot be reached, and the task is read again with the next connection.
+    // Other code reports an unreachable hub, and the task is read again with the next connection.
     if (mine === reading && error instanceof HubRefusal && [404, 410].includes(error.status))
       openTask.value = { id, seq: 0, missing: true, why: error.message }
   }
 }
 
-/** Takes a change into the open task, if it is about that. */
+/** Applies a change to the open task, if it is a change of that task. */
 export function noteChange(change: TaskChange): void {
   const now = openTask.value
   if (now?.id !== change.id || change.seq <= now.seq) return
@@ -54,7 +54,7 @@ export function noteChange(change: TaskChange): void {
   else openTask.value = { ...now, task: changedTask(now.task, change) }
 }
 
-/** The task after a change: fields that are set or unset, and the note, the step and the try that are added. */
+/** The task after a change: fields are set or unset, and the new note, step and try are added. */
 export function changedTask(was: Task | undefined, change: TaskChange): Task {
   const { set, unset = [], note, step, try: next } = change
   const base = was ?? { notes: [], history: [], tries: [] }

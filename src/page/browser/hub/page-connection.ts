@@ -13,7 +13,7 @@ export const standing = signal<Standing>('connecting')
 /** Why the page is signed out or offline, as a message for the person. */
 export const trouble = signal('')
 
-/** The key in `localStorage` of the secret that the hub asks for beside its cookie. */
+/** The key in `localStorage` of the secret that the hub requires in addition to its cookie. */
 const secretName = 'termaite-page'
 
 export class HubRefusal extends Error {
@@ -25,10 +25,10 @@ export class HubRefusal extends Error {
   }
 }
 
-/** The secret of the link, until the hub has answered it. */
+/** The secret of the link, until the hub has answered. */
 let linkSecret: string | undefined
 
-/** Signs in by the link in the address, if there is one. The secret is taken out of the address at once. */
+/** Signs in with the link in the address, if there is one. The secret is removed from the address at once. */
 export async function signInByLink(): Promise<void> {
   const found = /^#in=(.+)$/.exec(location.hash)?.[1]
   if (found !== undefined) {
@@ -46,10 +46,10 @@ export function forgetSignIn(why: string): void {
   standing.value = 'signed out'
 }
 
-/** Browsers send at most 64 kB for a page that is left. */
+/** When a page is left, browsers still send at most 64 kB. */
 const longestKept = 16_000
 
-/** Does an operation of the hub; throws a HubRefusal with the hub's message if the hub refuses it. */
+/** Performs an operation of the hub; throws a HubRefusal with the hub's message if the hub refuses. */
 export async function call<N extends OperationName>(to: HubRequest<N>, fields?: SentFields<N>): Promise<AnswerOf<N>> {
   const { method, path } = to
   if (method === 'POST') return (await send(method, path, fields ?? {})) as AnswerOf<N>
@@ -71,7 +71,7 @@ async function send(method: 'GET' | 'POST', path: string, body?: unknown): Promi
   throw await refusalOf(response)
 }
 
-/** Opens a text of the hub, such as the diff of a try, to be read as it comes. */
+/** Opens a text of the hub, such as the diff of a try, to be read while it arrives. */
 export async function openText({ path }: HubRequest, signal?: AbortSignal): Promise<Response> {
   const response = await fetch(path, { headers: proof(), credentials: 'same-origin', ...(signal ? { signal } : {}) })
   if (response.ok) return response
@@ -79,7 +79,7 @@ export async function openText({ path }: HubRequest, signal?: AbortSignal): Prom
 }
 
 /**
- * The page's own secret. A browser that did not sign in by a link sends a fixed word instead: if the proxy in front of the hub has
+ * The page's own secret. A browser that did not sign in with a link sends a fixed word instead: if the proxy in front of the hub has
  * signed the person in, the word proves that a script of this page makes the request, and not a page of another site.
  */
 export const pageSecret = () => localStorage.getItem(secretName) ?? 'none'
@@ -93,7 +93,7 @@ export async function refusalOf(response: Response): Promise<HubRefusal> {
 }
 
 type Listener = {
-  /** Reads everything again; returns the id of the last change that the result includes. */
+  /** Reads the whole state again; returns the id of the last change that the result includes. */
   load(): Promise<string>
   /** Called before each connection. */
   begin(): void
@@ -107,13 +107,13 @@ export const longerPause = (ms: number) => Math.min(15_000, ms * 2)
 /** How often a connection is checked for silence. */
 export const watchMs = 5_000
 
-/** Repeats a request to the hub until it answers: a page that is opened while the hub is away keeps its sign-in and waits. */
+/** Repeats a request to the hub until it answers: a page that is opened while the hub is unreachable keeps its sign-in and waits. */
 export async function untilReached<T>(ask: () => Promise<T>): Promise<T> {
   for (let pauseMs = firstPauseMs; ; pauseMs = longerPause(pauseMs)) {
     try {
       return await ask()
     } catch (error) {
-      // A proxy answers for a hub that is away with a status from 500 on.
+      // If the hub is unreachable, a proxy answers with a status of 500 or more.
       if (error instanceof HubRefusal && error.status < 500) throw error
       trouble.value = 'The hub cannot be reached.'
     }
@@ -122,7 +122,7 @@ export async function untilReached<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Follows the hub's changes until the browser is signed out; reconnects after a lost connection and misses nothing. */
+/** Follows the hub's changes until the browser is signed out; reconnects after a lost connection without missing a change. */
 export async function followHub(listener: Listener): Promise<void> {
   for (let pauseMs = firstPauseMs, last: string | undefined; ;) {
     try {
@@ -143,7 +143,7 @@ export async function followHub(listener: Listener): Promise<void> {
   }
 }
 
-/** Reads the stream to its end; returns the id of the last change, or undefined when the hub has forgotten changes in between. */
+/** Reads the stream to its end; returns the id of the last change, or undefined if the hub no longer has all changes in between. */
 async function readChanges(after: string, { begin, take }: Listener): Promise<string | undefined> {
   begin()
   const silence = new AbortController()
@@ -187,7 +187,7 @@ async function readStream(
   }
 }
 
-/** Waits; shorter if the network comes back or the person looks at the page again. */
+/** Waits, but no longer than until the network comes back or the person looks at the page again. */
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => {
     const over = new AbortController()

@@ -2,7 +2,10 @@ import type { ParamOf } from '../../../hub/model/operations/operation.ts'
 import type { OperationName } from '../../../hub/model/operations/operations.ts'
 import { filledPath, methodAndPath } from '../../../hub/model/operations/operation.ts'
 
-/** An operation of the hub on one thing. The table of operations is only types here, so that its schemas stay out of the page. */
+/**
+ * An operation of the hub on one item. Only the types of the table of operations are imported here, so that its schemas are not part of
+ * the page.
+ */
 export type HubRequest<N extends OperationName = OperationName> = { name: N; method: 'GET' | 'POST'; path: string }
 
 type Params<N extends OperationName> = [ParamOf<N>] extends [never] ? [] : [Record<ParamOf<N>, string | number>]

@@ -21,16 +21,16 @@ import { request } from './page-request.ts'
 import { changedTask, noteChange, openTask, readOpenTask, readWhole } from './open-task.ts'
 import { now } from '../words/words.ts'
 
-/** An agent with what the hub knows of it just now. */
+/** An agent, with the hub's present knowledge about it. */
 export type AgentRow = HubAgent & { waits?: boolean; about?: boolean; task?: string; rests?: AgentRest }
 
-/** The tasks in short, as lists show them; `useTask` gives one task whole. */
+/** The tasks in short form, as lists show them; `useTask` gives one complete task. */
 export const tasks = signal<ReadonlyMap<string, Task>>(new Map())
-/** How many tasks the hub has; more than `tasks` while older ones are still on their way. */
+/** How many tasks the hub has; more than in `tasks` while older ones are still loading. */
 export const taskCount = signal(0)
 export const agents = signal<ReadonlyMap<string, AgentRow>>(new Map())
 export const turns = signal<ReadonlyMap<string, TurnRow>>(new Map())
-/** The machines that the hub knows: its own, and those that are linked to it or were. */
+/** The machines that the hub knows: its own, and those that are or were linked to it. */
 export const machines = signal<readonly MachineStanding[]>([])
 /** The rules of machines, and the pause of the whole hub. */
 export const rules = signal<ReadonlyMap<string, MachineRules>>(new Map())
@@ -45,12 +45,12 @@ export const shownChange = signal(0)
 export const pipelines = signal<ReadonlyMap<string, Pipeline>>(new Map())
 /** The schedules by their ids, without the tasks of their plans. */
 export const schedules = signal<ReadonlyMap<string, Schedule>>(new Map())
-/** The person that the hub takes this browser for; `session` is the only one that a guest can read. */
+/** The person as whom the hub knows this browser; `session` is the only one that a guest can read. */
 type Me = { id: string; name: string; role: string; session?: string; ends?: number }
 
 export const me = signal<Me | undefined>(undefined)
 
-/** Everything that waits for a person, with what this person has done with it. */
+/** Everything that waits for a person, with this person's marks. */
 export const inbox = computed(() => {
   const sources = {
     tasks: tasks.value.values(),
@@ -71,7 +71,7 @@ export const heldTasks = computed(() => {
   return held
 })
 
-/** The agents with the ids of their tasks, and why they get none. */
+/** The agents with the ids of their tasks, or the reason why they get none. */
 export const standing = computed(() => {
   const known = [...agents.value.values()].map(({ task: _, rests: _rests, ...agent }): AgentRow => {
     const task = heldTasks.value.get(agent.id)?.id
@@ -86,7 +86,7 @@ export const standing = computed(() => {
 
 const isHeld = ({ state }: Task) => state === 'PENDING_ACK' || state === 'ASSIGNED' || state === 'IN_PROGRESS'
 
-/** Why a task is not being worked on: the hub's reason, else, for a queued task, a reason derived from the agents that could do it. */
+/** Why a task is not being worked on: the hub's reason, or, for a queued task, one derived from the agents that could do it. */
 export function whyWaits(task: Task): string | undefined {
   if (task.state !== 'QUEUED' || task.why !== undefined) return task.why
   return waitReason(task, {
@@ -99,8 +99,8 @@ export function whyWaits(task: Task): string | undefined {
 }
 
 /**
- * The task with this id, complete and kept up to date; a short form until the hub has answered, and undefined if there is no
- * such task. `isRead` says that the hub has answered, and `why` is its message if it has no such task.
+ * The task with this id, complete and kept up to date; its short form until the hub has answered, and undefined if there is no such task.
+ * `isRead` means that the hub has answered, and `why` is its message if it has no such task.
  */
 export function useTask(id: string): { task: Task | undefined; isRead: boolean; why?: string | undefined } {
   useEffect(() => readWhole(id), [id])
@@ -109,7 +109,7 @@ export function useTask(id: string): { task: Task | undefined; isRead: boolean; 
   return { task: whole?.task ?? tasks.value.get(id), isRead, why: whole?.why }
 }
 
-/** Called when a connection begins: the hub sends the running turns and the state of the disk again. */
+/** Called when a connection begins: the hub then sends the running turns and the state of the disk again. */
 export function forgetLive(): void {
   turns.value = new Map()
   fullDisk.value = undefined
@@ -119,14 +119,14 @@ export async function knowMe(): Promise<Me> {
   return (me.value = await call(request('GET /api/me')))
 }
 
-/** For each task that was read separately, the number of the change up to which it was read. */
+/** For each task that was loaded separately, the number of the last change that this included. */
 const readUpTo = new Map<string, number>()
-/** Changes of tasks that have not been read yet. */
+/** Changes of tasks that are not loaded yet. */
 const early = new Map<string, TaskChange[]>()
-/** Tasks that were removed since everything was read: data about them that is still on its way is too late. */
+/** Tasks that were removed since the state was read: data about them that still arrives is outdated. */
 const removedTasks = new Set<string>()
 
-/** Reads everything again, older tasks gradually; returns the id of the last change that the result includes. */
+/** Reads the whole state again, older tasks gradually; returns the id of the last change that the result includes. */
 export async function load(): Promise<string> {
   await knowMe()
   const state = await call(request('GET /api/page'))
@@ -145,17 +145,17 @@ export async function load(): Promise<string> {
     rules.value = new Map(state.rules.map((one) => [one.machine, one]))
     shownChange.value = state.seq
   })
-  // Neither is waited for: the page shows what it has meanwhile.
+  // Neither is awaited: meanwhile the page shows what it has.
   void readOlder(++reading)
   void readOpenTask()
   return state.place
 }
 
-/** Counts the full reads: older tasks from an earlier read are discarded. */
+/** Counts the full reads, so that older tasks from an outdated read are discarded. */
 let reading = 0
-/** Whether older tasks are on their way. */
+/** Whether older tasks are still loading. */
 export const isReadingOlder = signal(false)
-/** The tasks that a page holds at most; older ones are found by their address and by `termaite task list --all`. */
+/** The most tasks that a page stores; older ones are found by their address and by `termaite task list --all`. */
 const mostTasks = 20_000
 
 async function readOlder(mine: number): Promise<void> {
@@ -166,7 +166,7 @@ async function readOlder(mine: number): Promise<void> {
       after,
     }).catch(() => undefined)
     if (mine !== reading) return
-    // Other code reports a hub that cannot be reached. The next load of the page reads what is missing.
+    // Other code reports an unreachable hub. The next load of the page reads the missing tasks.
     if (!older) break
     addRead(older.seq, older.tasks)
     after = older.after
@@ -175,13 +175,13 @@ async function readOlder(mine: number): Promise<void> {
   for (const id of early.keys()) void readMissing(id, mine)
 }
 
-/** Reads a task that has changed and that the page did not hold. */
+/** Loads a task that has changed and that the page did not have. */
 async function readMissing(id: string, mine: number): Promise<void> {
   const read = await call(request('GET /api/page/tasks/:id', { id })).catch(() => undefined)
   if (read && mine === reading) addRead(read.seq, [read.task])
 }
 
-/** Adds tasks that were read, with the changes that arrived meanwhile. */
+/** Adds tasks that were loaded, with the changes that arrived meanwhile. */
 function addRead(seq: number, read: readonly Task[]): void {
   const next = new Map(tasks.value)
   for (const task of read)
@@ -198,19 +198,19 @@ type StandingChange = { type: 'standing' } & AgentStanding
 type MachinesChange = { type: 'machines'; machines: MachineStanding[] }
 type DiskChange = { type: 'disk'; full?: FullDisk }
 
-/** Changes that the page has received and does not show yet. */
+/** Changes that the page has received but not shown yet. */
 let waiting: (BriefChange | TurnChange | StandingChange | MachinesChange | DiskChange)[] = []
 let lastShownAt = 0
 /** The page is redrawn at most this often, however many changes arrive. */
 const pauseMs = 200
 
-/** Takes in one change, which is shown within a moment. */
+/** Receives one change, which is shown within a moment. */
 export function take(type: string, data: string): void {
   const change = { type, ...JSON.parse(data) } as (typeof waiting)[number]
   if (waiting.push(change) === 1) setTimeout(showChanges, Math.max(0, lastShownAt + pauseMs - performance.now()))
 }
 
-/** Shows all changes that wait, at once. */
+/** Shows all waiting changes at once. */
 function showChanges(): void {
   lastShownAt = performance.now()
   const changes = waiting
@@ -239,7 +239,7 @@ function showChanges(): void {
       const was = next.agents().get(change.id)
       if (was) next.agents().set(change.id, { ...was, ...standing })
     } else if ('seq' in change) {
-      // An event with another name and without a number comes from a newer hub, and is not for this page.
+      // An event with an unknown name and without a number comes from a newer hub, and is not for this page.
       last = change.seq
       if (change.type === 'mark') next.marks().set(markKey(change.mark), change.mark)
       else if (change.type === 'day') next.days().set(change.day.workspace, change.day)
@@ -260,14 +260,14 @@ function showChanges(): void {
         }
       } else if (change.type === 'agent') {
         const was = next.agents().get(change.agent.id)
-        // The hub sends the whole agent: a question that is missing now was answered.
+        // The hub sends the whole agent: if its question is missing now, the question was answered.
         next.agents().set(change.agent.id, { ...change.agent, waits: was?.waits === true, about: true })
       } else if (change.type === 'task') {
         noteChange(change)
         const was = next.tasks().get(change.id)
         // The hub sends a new task complete.
         const isNew = was === undefined && change.set.created !== undefined
-        // Older tasks that were read meanwhile may already include the new one.
+        // Older tasks that were loaded meanwhile may already include the new one.
         if (change.set.created !== undefined) added++
         if (was === undefined && !isNew) unread.add(change.id)
         if (was === undefined && !isNew) early.set(change.id, [...(early.get(change.id) ?? []), change])
@@ -291,19 +291,22 @@ function showChanges(): void {
   if (!isReadingOlder.value) for (const id of unread) void readMissing(id, reading)
 }
 
-/** Returns a copy that can be changed, made on the first call; with `false`, returns the current map without copying it. */
+/** Returns a copy that can be changed, made on the first call; with `false`, returns the present map without copying it. */
 function lazyCopy<V>(map: ReadonlyMap<string, V>): { (): Map<string, V>; (copies: false): ReadonlyMap<string, V> } {
   let copy: Map<string, V> | undefined
   return ((copies = true) => (copies ? (copy ??= new Map(map)) : (copy ?? map))) as ReturnType<typeof lazyCopy<V>>
 }
 
-/** Lists need the last note and those that may mention somebody; without this, tasks would grow for as long as the page is open. */
+/**
+ * Lists only need the last note and those that may mention somebody; if all notes were kept, tasks would grow for as long as the page is
+ * open.
+ */
 function briefly(task: Task): Task {
   const { notes, history } = task
   if (notes.length < 2 && history.length < 2) return task
   return {
     ...task,
-    // The last step says who resolved what waited for a person.
+    // The last step says who resolved an item that waited for a person.
     history: history.slice(-1),
     notes: notes.filter(({ kind, text }, at) => at === notes.length - 1 || (kind === 'comment' && text.includes('@'))),
   }

@@ -5,7 +5,7 @@ import { request } from './page-request.ts'
 /** The names of the people whom the hub knows. */
 export const people = signal<readonly string[]>([])
 
-/** Reads the people again; without an answer the page offers nobody. */
+/** Loads the list of people again; without an answer the page offers no names. */
 export function knowPeople(): void {
   call(request('GET /api/people')).then(
     (names) => (people.value = names),

@@ -4,20 +4,20 @@ import type { OperationName, SentFields } from '../../../hub/model/operations/op
 import type { HubRequest } from '../hub/page-request.ts'
 import { request } from '../hub/page-request.ts'
 
-/** An act on an item by one key or one swipe; `words` say that it is done. */
+/** An act on an item by one key or one swipe; `words` describe it as done. */
 export type QuickAct = PlannedAct & { label: string; words: string }
 
-/** An act that is not sent yet. */
+/** An act that was not sent yet. */
 type PlannedAct = { to: HubRequest; fields: SentFields<OperationName> }
 
-/** The try that a review is about: the hub refuses a verdict when there is a newer one. */
+/** The try to which a review refers: the hub refuses a verdict if there is a newer try. */
 export const seenTry = ({ try: number }: Pick<InboxRow, 'try'>) => (number === undefined ? {} : { try: number })
 
 type QuickActs = { allow?: QuickAct; deny?: QuickAct }
 
 type Asked = Pick<Question, 'options' | 'multiple' | 'secret'>
 
-/** The yes and the no of an item, if one key is enough for them: `asked` is its question. */
+/** The acts for yes and no on an item, if a single key is enough for them; `asked` is its question. */
 export function quickActs(row: InboxRow, asked: Asked | undefined): QuickActs {
   if (row.kind === 'review' && row.task !== undefined) {
     const approval = planAct(request('POST /api/tasks/:id/approve', { id: row.task }), seenTry(row))
@@ -45,7 +45,7 @@ export function answerTo(
 ): PlannedAct | undefined {
   if (turn !== undefined && ask !== undefined)
     return planAct(request('POST /api/turns/:id/answer', { id: turn }), { ask, picks })
-  // The hub itself asks when a cap is exceeded.
+  // The question is the hub's own, about a cap that was exceeded.
   if (pipeline !== undefined) return planAct(request('POST /api/pipelines/:id/answer', { id: pipeline }), { picks })
   if (kind === 'cap' && workspace !== undefined) return planAct(request('POST /api/days/answer'), { workspace, picks })
   if (kind === 'blocked' && task !== undefined)

@@ -32,7 +32,7 @@ type Mark = { read?: boolean; done?: boolean; until?: number; owner?: string }
 
 const hourMs = 3_600_000
 
-/** The question of an item, as its agent or its turn asks it now. */
+/** The question of an item, as its agent or turn asks it now. */
 function askedIn({ kind, agent, turn, ask, text, options }: InboxRow): Asked | undefined {
   if (options) return { text, options }
   if (kind !== 'asks') return undefined
@@ -40,13 +40,13 @@ function askedIn({ kind, agent, turn, ask, text, options }: InboxRow): Asked | u
   return agent === undefined ? undefined : agents.value.get(agent)?.asks
 }
 
-/** One item with everything that can be done with it. */
+/** One item with all acts on it. */
 export function ItemRow({ row }: { row: InboxRow }) {
   const { id, kind, at, title, owner, until, read } = row
   const mark = (change: Mark, done?: () => void) => act(request('POST /api/inbox/mark'), { item: id, ...change }, done)
   const undoable = (words: string, change: Mark, back: Mark) =>
     actWithUndo(words, request('POST /api/inbox/mark'), { item: id, ...change }, () => mark(back))
-  const putOff = (at: number) => undoable(`Put off until ${moment(at)}: ${title}`, { until: at }, { until: until ?? 0 })
+  const putOff = (at: number) => undoable(`Snoozed until ${moment(at)}: ${title}`, { until: at }, { until: until ?? 0 })
   const asked = askedIn(row)
   const { allow, deny } = quickActs(row, asked)
   const later = (quick: QuickAct | undefined) =>
@@ -68,7 +68,7 @@ export function ItemRow({ row }: { row: InboxRow }) {
         </a>
         {owner === undefined ? null : <span class="badge">{owner === mine ? 'yours' : owner}</span>}
         <time class="quiet" dateTime={new Date(at).toISOString()} title={moment(at)}>
-          {until === undefined ? ago(at) : `put off until ${moment(until)}`}
+          {until === undefined ? ago(at) : `snoozed until ${moment(until)}`}
         </time>
       </h2>
       <ItemBody row={row} asked={asked} />
@@ -133,7 +133,7 @@ export function linkOf({ task, turn, agent, pipeline }: InboxRow): string {
   return agent === undefined ? '#/tasks' : agentLink(agent)
 }
 
-/** The things that an item is about, each one click away. */
+/** Links to the task, agent and turn of an item. */
 function Links({ row: { kind, task, agent, turn, machine } }: { row: InboxRow }) {
   const known = agent !== undefined && agents.value.has(agent)
   if (task === undefined && turn === undefined && !known && machine === undefined) return null
@@ -147,7 +147,7 @@ function Links({ row: { kind, task, agent, turn, machine } }: { row: InboxRow })
   )
 }
 
-/** The subject of an item, and the way to answer it. */
+/** The subject of an item, and the form to answer it. */
 function ItemBody({ row, asked }: { row: InboxRow; asked: Asked | undefined }) {
   const { kind, task, text, parkedUntil } = row
   if (asked) {
@@ -225,7 +225,7 @@ function AssignChoice({ owner = '', assign }: { owner: string | undefined; assig
   return (
     <>
       <button data-key="m" onClick={() => assign(owner === mine ? '' : mine)}>
-        <kbd>m</kbd> {owner === mine ? 'Give back' : 'Take care of it'}
+        <kbd>m</kbd> {owner === mine ? 'Give back' : 'Assign it to me'}
       </button>
       {others.length === 0 ? null : (
         <select
@@ -257,7 +257,7 @@ function CommentMenu({ task }: { task: string }) {
   )
 }
 
-/** A comment on the task of an item; a name after an at sign puts it into the inbox of that person. */
+/** The form for a comment on the task of an item; @ followed by a name puts it into that person's inbox. */
 function CommentForm({ task, close }: { task: string; close(): void }) {
   const field = useFocus<HTMLInputElement>()
   const [words, setWords] = useState('')
@@ -291,8 +291,8 @@ function CommentForm({ task, close }: { task: string; close(): void }) {
 function RejectForm({ task, row, close }: { task: string; row: InboxRow; close(): void }) {
   return (
     <LineForm
-      label="What is to be changed"
-      placeholder="What is to be changed"
+      label="What should be changed"
+      placeholder="What should be changed"
       button="Send back"
       focus
       send={(text) => act(request('POST /api/tasks/:id/reject', { id: task }), { ...seenTry(row), text }, close)}

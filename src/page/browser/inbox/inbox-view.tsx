@@ -11,19 +11,19 @@ import { knowPeople } from '../hub/people.ts'
 import { Refused } from '../frame/refused.tsx'
 import { VirtualList } from '../lists/virtual-list.tsx'
 
-/** An item that was just resolved, and how. */
+/** An item that was just resolved, and how it was resolved. */
 type EndedRow = { row: InboxRow; end: string }
 
 const ended = signal<readonly EndedRow[]>([])
 
 /** How long a resolved row stays. */
 const endedMs = 6_000
-/** Further rows that are resolved at the same time are left out: a person could not read them. */
+/** If more rows than this are resolved at the same time, the rest are not shown: a person could not read them. */
 const mostEnded = 5
 
 let before: readonly InboxRow[] = []
 
-// A row that somebody else answered says so before it goes.
+// A row that somebody else resolved says so before it disappears.
 effect(() => {
   const rows = inbox.value
   const here = new Set(rows.map(({ id }) => id))
@@ -32,7 +32,7 @@ effect(() => {
     ({ id, needsMe }) => needsMe && !here.has(id) && !marks.peek().get(markKey({ item: id, person }))?.done,
   )
   before = rows
-  // The hub sends the running turns again after each connection: a turn that is missing until then is not over.
+  // The hub sends the running turns again after each connection: until then a missing turn is not over.
   const over = gone.filter(({ turn }) => turn === undefined || standing.peek() === 'live').slice(-mostEnded)
   if (over.length === 0) return
   const told = over.map((row) => ({ row, end: inboxEnd(row, tasks.peek(), agents.peek()) }))
@@ -45,7 +45,7 @@ type Shown = InboxRow | EndedRow
 const rowOf = (shown: Shown) => ('row' in shown ? shown.row : shown)
 
 export function InboxView() {
-  // Asks for the names of the people only once the hub knows this browser: before that, the hub would refuse.
+  // Loads the names of the people only once the hub knows this browser: before that, the hub would refuse.
   useEffect(() => {
     if (me.value) knowPeople()
   }, [me.value?.name])

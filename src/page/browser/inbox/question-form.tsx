@@ -1,7 +1,7 @@
 import type { Option, Question, Shown } from '../../../core/talk/question.ts'
 import type { AgentQuestion, Task } from '../../../hub/model/tasks/task.ts'
 import { useState } from 'preact/hooks'
-import { allowanceWords, optionKeys } from '../../../core/talk/consent.ts'
+import { effectWords, optionKeys } from '../../../core/talk/consent.ts'
 import { LineForm } from '../frame/line-form.tsx'
 import { act } from '../hub/act.ts'
 import { request } from '../hub/page-request.ts'
@@ -20,15 +20,15 @@ type QuestionFormProps = {
 }
 
 /**
- * A question with its subject and its options, numbered as in the terminal. `answer` gets the picked options, or the person's
- * own words if the question allows them.
+ * A question with its subject and its options, numbered as in the terminal. `answer` gets the picked options, or the person's own text if
+ * the question allows that.
  */
 export function QuestionForm({ asked, answer, yesAndNo = false }: QuestionFormProps) {
   const { text, options, multiple, shows = [], secret } = asked
   const [words, setWords] = useState('')
   const [marked, setMarked] = useState<readonly string[]>(asked.marked ?? [])
   const keys = optionKeys(options)
-  /** The key for yes or no, which the first answer of that meaning has. */
+  /** The key for yes or no: it belongs to the first answer of that meaning. */
   const also = ({ id, means }: Option) => {
     const isFirst = options.find((option) => option.means === means)?.id === id
     return !yesAndNo || !isFirst ? undefined : means === 'once' ? 'a' : means === 'no' ? 'r' : undefined
@@ -78,11 +78,11 @@ export function QuestionForm({ asked, answer, yesAndNo = false }: QuestionFormPr
               key={option.id}
               data-key={String(keys[at])}
               data-also={also(option)}
-              title={option.grants}
+              data-means={option.means}
               onClick={() => answer([option.id])}
             >
               <kbd>{keys[at]}</kbd> {also(option) === undefined ? null : <kbd>{also(option)}</kbd>} {option.label}
-              <Allowance option={option} />
+              <Effect option={option} />
             </button>
           ))}
         </p>
@@ -104,20 +104,18 @@ export function QuestionForm({ asked, answer, yesAndNo = false }: QuestionFormPr
   )
 }
 
-/** Describes what an answer with a number of another program allows, because that number follows no order of danger. */
-function Allowance({ option }: { option: Option }) {
-  const words = allowanceWords(option)
+/** Describes what an answer allows and covers, because its number says nothing about its danger. */
+function Effect({ option }: { option: Option }) {
+  const words = effectWords(option)
   if (words === undefined) return null
   return (
     <small class="why" data-means={option.means}>
-      {' '}
-      {words}
-      {option.grants === undefined ? null : `; covers: ${option.grants}`}
+      {` ${words}`}
     </small>
   )
 }
 
-/** The thing that the person agrees to: a command, a change of a file, or a text. */
+/** The content that the person agrees to: a command, a change of a file, or a text. */
 function ShownPart({ shown }: { shown: Shown }) {
   if (shown.type === 'text')
     return (

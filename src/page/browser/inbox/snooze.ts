@@ -5,7 +5,7 @@ const hourMs = 3_600_000
 const evening = 18
 const morning = 8
 
-/** The usual times until which an item is snoozed, in the zone of the reader. */
+/** The usual times until which an item can be snoozed, in the reader's time zone. */
 export function snoozeChoices(now: number): SnoozeChoice[] {
   const today = new Date(now)
   const at = (days: number, hour: number) =>
@@ -20,7 +20,7 @@ export function snoozeChoices(now: number): SnoozeChoice[] {
   ]
 }
 
-/** Reads the value of a date-and-time field in the reader's time zone; undefined if it is not in the future. */
+/** Parses the value of a date-and-time field in the reader's time zone; undefined if it is not in the future. */
 export function ownTime(value: string, now: number): number | undefined {
   const at = new Date(value).getTime()
   return at > now ? at : undefined

@@ -1,16 +1,16 @@
 import { useEffect, useRef } from 'preact/hooks'
 
-/** A finger on a row: its starting point, how far it has moved, and whether it swipes the row or scrolls the page. */
+/** A finger on a row: where it began, how far it has moved, and whether it swipes the row or scrolls the page. */
 type Swipe = { x: number; y: number; dx: number; state: 'undecided' | 'swiping' | 'scrolling' }
 
-/** Below this distance, the finger is neither swiping nor scrolling yet. */
+/** Until it has moved this far, the finger counts as neither swiping nor scrolling. */
 const decisionPx = 12
-/** The part of the row's width that a finger has to go for the swipe to count, and the most that is asked of it. */
+/** How far a finger must move for the swipe to count: a part of the row's width, but at most this many pixels. */
 const farEnough = { part: 0.35, mostPx: 140 }
 
 export const swipeAt = (x: number, y: number): Swipe => ({ x, y, dx: 0, state: 'undecided' })
 
-/** The swipe after the finger has moved. A finger that first went up or down scrolls, wherever it goes afterwards. */
+/** The swipe after the finger has moved. A finger that first moves up or down scrolls, wherever it moves afterwards. */
 export function swipeTo(swipe: Swipe, x: number, y: number): Swipe {
   if (swipe.state === 'scrolling') return swipe
   const [dx, dy] = [x - swipe.x, y - swipe.y]
@@ -19,18 +19,18 @@ export function swipeTo(swipe: Swipe, x: number, y: number): Swipe {
   return Math.abs(dx) > 2 * Math.abs(dy) ? { ...swipe, dx, state: 'swiping' } : { ...swipe, state: 'scrolling' }
 }
 
-/** The direction of a swipe that went far enough. */
+/** The direction of a swipe that went far enough; undefined for any other. */
 export function swipeEnd({ dx, state }: Swipe, width: number): 'left' | 'right' | undefined {
   const enough = Math.min(width * farEnough.part, farEnough.mostPx)
   return state !== 'swiping' || Math.abs(dx) < enough ? undefined : dx > 0 ? 'right' : 'left'
 }
 
-/** Fingers on these move a caret or open a list. */
+/** On these elements a finger moves a caret or opens a list. */
 const ownGestures = 'input, textarea, select, .diff, .terminal'
 
 type SwipeActs = Partial<Record<'left' | 'right', (() => void) | undefined>>
 
-/** Lets a finger swipe an element to the left and to the right. The element follows the finger and comes back. */
+/** Lets a person swipe an element to the left and to the right. The element follows the finger and returns afterwards. */
 export function useSwipe(acts: SwipeActs) {
   const ref = useRef<HTMLElement>(null)
   const known = useRef(acts)

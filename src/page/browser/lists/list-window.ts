@@ -1,13 +1,15 @@
 import type { ComponentChild } from 'preact'
 import { RowHeights } from './row-heights.ts'
 
-/** How the owner of a list moves it. */
+/** The functions with which the owner of a list scrolls it. */
 export type ListControl = {
   /** Brings a row into view with some room around it; does nothing if the row is already in view. */
   show(row: number): void
-  /** Brings a row to the upper edge. */
+  /** Scrolls a row to the upper edge. */
   begin(row: number): void
-  /** Brings a row into sight and puts the keyboard's focus on the element in it that is marked `data-focus`, else on the first that can have it. */
+  /**
+   * Scrolls a row into view and focuses the element in it that is marked `data-focus`, otherwise the first element that can be focused.
+   */
   focus(row: number): void
   /** The row at the upper edge. */
   first(): number
@@ -16,12 +18,12 @@ export type ListControl = {
 export type VirtualListProps = {
   label: string
   count: number
-  /** Names a row for good, so that focus and measured heights follow it to another place. */
+  /** Identifies a row permanently, so that its focus and measured height follow it to another place. */
   keyAt(row: number): string
   children(row: number): ComponentChild
   /** The height of a row in pixels until it is measured, with the space below it. */
   estimate: number
-  /** Changes when rows may have changed places, such as the array that they are made from. */
+  /** Changes when rows may have changed places, for example because the array behind them changed. */
   order: unknown
   /** The list scrolls with the page, or within itself. */
   scrolls?: 'page' | 'itself'
@@ -30,20 +32,23 @@ export type VirtualListProps = {
   class?: string
   rowClass?: string
   control?: { current: ListControl | undefined }
-  /** Called when other rows are the first and the last in sight. */
+  /** Called when the first or the last visible row has changed. */
   onSight?(first: number, last: number): void
 }
 
-/** Pixels above and below the sight whose rows are drawn too. */
+/** How many pixels above and below the visible part are drawn too. */
 const margin = 600
 
-/** No browser draws an element that is much higher: Firefox ends at 17.8 million pixels. Longer lists move below the scroll bar. */
+/**
+ * Browsers do not draw an element that is much higher: Firefox ends at 17.8 million pixels. In a higher list, the rows are shifted
+ * against the scroll bar.
+ */
 const mostPixels = 8_000_000
 
-/** Lists with more rows do not carry measured heights to the new places of the rows. */
+/** In lists with more rows than this, measured heights do not follow the rows to new places. */
 const mostCarried = 50_000
 
-/** The visible part of a list: which rows are drawn, the position of each, and which one has the focus. */
+/** The visible part of a list: which rows are drawn, the position of each, and which one is focused. */
 export class ListWindow implements ListControl {
   readonly #scrolls: 'page' | 'itself'
   readonly #redraw: () => void
@@ -52,15 +57,15 @@ export class ListWindow implements ListControl {
   #heights = new RowHeights(0, 1)
   #sizes = new Map<string, number>()
   #order: unknown = this
-  /** The distance of the upper edge of the sight from the beginning of the list, and the height of the sight. */
+  /** How far the visible part begins from the top of the list, and its height. */
   #at = 0
   #sight = 900
-  /** How far the rows of a list that is too high for a browser are moved up. */
+  /** How many pixels the rows are shifted upwards in a list that is too high for a browser. */
   #shift = 0
   #lastScroll = 0
   #focused: { key: string; row: number } | undefined
   #wantsFocus: number | undefined
-  /** The row that is to be in sight; what is drawn around it may turn out higher than estimated. */
+  /** The row to scroll to; the rows around it may turn out higher than estimated. */
   #goal: { row: number; place: 'near' | 'begin' } | undefined
   #frame = 0
   #over = new AbortController()
@@ -72,7 +77,7 @@ export class ListWindow implements ListControl {
     this.#sizeWatch = new ResizeObserver((entries) => this.#measure(entries))
   }
 
-  /** Takes what is to be shown; called with each drawing. */
+  /** Receives the present properties; called with each drawing. */
   hold(props: VirtualListProps): void {
     const { count, estimate, order, keyAt } = props
     this.#props = props
@@ -88,19 +93,19 @@ export class ListWindow implements ListControl {
     this.#followFocus()
   }
 
-  /** The row with the focus may have another place now. */
+  /** The focused row may have moved to another place. */
   #followFocus(): void {
     const { count, keyAt } = this.#props
     const was = this.#focused
     if (!was || (was.row < count && keyAt(was.row) === was.key)) return
-    // Rows of a long list do not move far, and to look at all of them would take long.
+    // Rows of a long list do not move far, and searching all of them would take long.
     const reach = count <= mostCarried / 5 ? count : 2_000
     for (let row = Math.max(0, was.row - reach); row < Math.min(count, was.row + reach); row++)
       if (keyAt(row) === was.key) {
         this.#focused = { key: was.key, row }
         return
       }
-    // The row is gone: the one that took its place gets the focus, so that the keyboard goes on from there.
+    // If the row is gone, the row that took its place is focused, so that the keyboard continues from there.
     this.#focused = undefined
     if (count > 0 && this.#element?.contains(document.activeElement)) this.#wantsFocus = Math.min(was.row, count - 1)
   }
@@ -113,7 +118,7 @@ export class ListWindow implements ListControl {
     scrolled.addEventListener(
       'scroll',
       () => {
-        // Somebody else scrolled: the row that was to be in sight is no longer wanted.
+        // If something else scrolled the list, the row to scroll to no longer counts.
         if (this.#scrollNow() !== this.#lastScroll) this.#goal = undefined
         this.#look()
       },
@@ -156,14 +161,14 @@ export class ListWindow implements ListControl {
     this.#sizeWatch.unobserve(row)
   }
 
-  /** The height of the element that holds the rows. */
+  /** The height of the element that contains the rows. */
   get height(): number {
     return Math.min(mostPixels, this.#heights.total)
   }
 
   top(row: number): number {
     const top = this.#heights.top(row) - this.#shift
-    // The focused row of a very long list may be far out of sight; its place must not make the list higher.
+    // The focused row of a very long list may be far outside the visible part; its position must not make the list higher.
     return Math.min(Math.max(0, top), Math.max(0, this.height - this.#heights.of(row)))
   }
 
@@ -175,7 +180,7 @@ export class ListWindow implements ListControl {
     return this.#heights.rowAt(this.#at + this.#sight - 1)
   }
 
-  /** The rows to draw, in their order. */
+  /** The rows to draw, in order. */
   drawn(): number[] {
     const { count } = this.#heights
     if (count === 0) return []
@@ -247,10 +252,10 @@ export class ListWindow implements ListControl {
     const beyond = this.#heights.total - this.height
     if (beyond > 0) {
       const room = Math.max(1, this.height - this.#sight)
-      // A drag of the scroll bar goes to its part of the list; the wheel and keys move by the pixels that they say.
+      // Dragging the scroll bar jumps to a part of the list; the wheel and keys move by their exact number of pixels.
       const isFar = Math.abs(scroll - this.#lastScroll) > 3 * this.#sight
       if (isFar) this.#shift = Math.round((scroll / room) * beyond)
-      // The bar is at its end and the list is not: the bar moves back, and the rows stay.
+      // If the scroll bar is at its end but the list is not, the bar moves back and the rows stay.
       else if ((scroll <= 0 && this.#shift > 1) || (scroll >= room - 1 && this.#shift < beyond - 1)) {
         this.#at = scroll + this.#shift
         this.#shift = Math.round((this.#at / (room + beyond)) * beyond)
@@ -272,7 +277,7 @@ export class ListWindow implements ListControl {
       const beyond = this.#heights.total - this.height
       const part = beyond > 0 ? at / Math.max(1, this.#heights.total - this.#sight) : 0
       this.#shift = Math.round(Math.min(1, Math.max(0, part)) * Math.max(0, beyond))
-      // The element may still have the height of fewer rows; the drawing that follows makes it higher.
+      // The element may still have the height for fewer rows; the next drawing makes it higher.
       element.scrollTop = at - this.#shift
       this.#lastScroll = element.scrollTop
     }
@@ -303,7 +308,7 @@ export class ListWindow implements ListControl {
       }
       const row = Number(written)
       const size = borderBoxSize[0]?.blockSize ?? 0
-      // A row that is hidden with its whole view has no height to keep.
+      // A row that is hidden together with its view has no height to record.
       if (size === 0 || row >= this.#heights.count) continue
       const grown = this.#heights.measure(row, size)
       this.#sizes.set(this.#props.keyAt(row), size)
@@ -312,7 +317,7 @@ export class ListWindow implements ListControl {
       if (row < first) above += grown
     }
     if (!hasChanged) return
-    // The rows in view keep their position when rows above them turn out higher.
+    // If rows above turn out higher than estimated, the visible rows keep their position.
     if (above !== 0 && !this.#goal) this.#scrollTo(this.#at + above)
     this.#reachGoal()
     this.#look()

@@ -1,7 +1,10 @@
-/** Rows whose differences from the estimate are summed together. */
+/** How many rows share one sum of their differences from the estimate. */
 const blockSize = 256
 
-/** The heights of the rows of a long list: each row has the estimate until it is measured, so that a million rows cost almost nothing. */
+/**
+ * The heights of the rows of a long list: each row has the estimated height until it is measured, so that a million rows need almost no
+ * memory.
+ */
 export class RowHeights {
   readonly count: number
   readonly #estimate: number
@@ -15,7 +18,7 @@ export class RowHeights {
     this.#blocks = new Float64Array(Math.ceil(count / blockSize))
   }
 
-  /** Keeps a measured height; returns how much the row has grown. */
+  /** Records a measured height; returns by how much the row has grown. */
   measure(row: number, height: number): number {
     if (row < 0 || row >= this.count) return 0
     const grown = height - this.of(row)

@@ -4,8 +4,8 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ListWindow } from './list-window.ts'
 
 /**
- * A list that draws only the rows in sight and a few around them. The row with the keyboard's focus and its neighbours stay drawn
- * wherever the list is scrolled to, so that focus is never lost, and each row tells a screen reader its place among all.
+ * A list that draws only the visible rows and a few around them. The focused row and its neighbours stay drawn wherever the list is
+ * scrolled, so that focus is never lost, and each row tells a screen reader its place in the whole list.
  */
 export function VirtualList(props: VirtualListProps) {
   const { label, count, keyAt, children, as = 'list', scrolls = 'page', control, onSight } = props

@@ -9,7 +9,7 @@ import { ago, moment } from '../words/words.ts'
 const placeWords = ({ path, line, side }: CommentPlace) =>
   `${path}:${line}${side === 'old' ? ' (before the change)' : ''}`
 
-/** The comments at one line of a diff, and the form for another one if it is open. */
+/** The comments on one line of a diff, and the form for a new one if it is open. */
 export function LineTalk({
   task,
   place,
@@ -34,7 +34,7 @@ export function LineTalk({
 function CommentForm({ task, place, draft }: { task: string; place: CommentPlace; draft: string }) {
   const key = draftKey(task, place)
   const field = useRef<HTMLTextAreaElement>(null)
-  // Only a form that was just opened takes the focus, not one that is drawn again after scrolling.
+  // Only a form that was just opened takes the focus, not one that scrolling draws again.
   useLayoutEffect(() => {
     if (draft === '') field.current?.focus({ preventScroll: true })
   }, [])
@@ -79,7 +79,7 @@ function CommentForm({ task, place, draft }: { task: string; place: CommentPlace
   )
 }
 
-/** A comment with what can be done about it; with `isListed`, it is in a list and names its line. */
+/** A comment with the acts on it; with `isListed`, it is in a list and names its line. */
 function Comment({ task, comment, isListed = false, link }: CommentProps) {
   const { number, by, at, text, place, resolved } = comment
   const resolve = (isResolved: boolean) =>
@@ -146,7 +146,7 @@ function Comment({ task, comment, isListed = false, link }: CommentProps) {
 
 type CommentProps = { task: string; comment: LineComment; isListed?: boolean; link?: string }
 
-/** All comments of a task at lines, by their tries; those of older tries say so. */
+/** All comments on lines of a task's diffs, by try; comments on older tries say so. */
 export function CommentList(props: {
   task: string
   comments: readonly LineComment[]

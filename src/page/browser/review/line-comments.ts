@@ -10,24 +10,24 @@ import { lineKinds } from '../diff/diff-line-bytes.ts'
 import { pathOf } from '../diff/diff-file.ts'
 import { call } from '../hub/page-connection.ts'
 
-/** A line of a try's diff, as the hub receives it. */
+/** A line of a try's diff, in the form that the hub expects. */
 export type CommentPlace = Omit<LinePlace, 'text'>
 
 export type LineComment = TaskNote & { place: LinePlace }
 
-/** Which tries the two sides of a shown diff are: the later one, and the earlier one if only the changes since then are shown. */
+/** The tries on the two sides of a shown diff: the later one, and the earlier one if only the changes since then are shown. */
 type ShownTries = { tried: TaskTry; since?: TaskTry | undefined }
 
 const hasPlace = (note: TaskNote): note is LineComment => note.place !== undefined
 
-/** Every comment at a line of a task's diffs, the newest versions. */
+/** The newest version of every comment on a line of a task's diffs. */
 export function useLineComments(task: Task): LineComment[] {
   const [read, setRead] = useState<readonly TaskNote[]>([])
   useEffect(() => {
     let over = false
     call(request('GET /api/tasks/:id/comments', { id: task.id })).then(
       (notes) => over || setRead(notes),
-      // The task itself carries the newest comments.
+      // Without an answer, the newest comments are still part of the task itself.
       () => {},
     )
     return () => {
@@ -41,7 +41,7 @@ export function useLineComments(task: Task): LineComment[] {
   }, [read, task.notes])
 }
 
-/** The place of a line for the hub: a removed line is one of the file before the change, or of the earlier try's result. */
+/** The place of a line in the form for the hub: a removed line belongs to the file before the change, or to the earlier try's result. */
 export function placeOf(diff: DiffDocument, line: number, { tried, since }: ShownTries): CommentPlace | undefined {
   const file = fileOf(diff, line)
   if (!file) return undefined
@@ -54,7 +54,7 @@ export function placeOf(diff: DiffDocument, line: number, { tried, since }: Show
     : { try: tried.number, path, line: number, side: 'old' }
 }
 
-/** The line of a shown diff at a place; -1 if it is not shown. */
+/** The line of a shown diff that a place refers to; -1 if it is not shown. */
 export function lineOf(diff: DiffDocument, place: CommentPlace, { tried, since }: ShownTries): number {
   const isLater = place.try === tried.number && (place.side === 'new' || !since)
   const isEarlier = since !== undefined && place.try === since.number && place.side === 'new'
@@ -68,7 +68,7 @@ export function lineOf(diff: DiffDocument, place: CommentPlace, { tried, since }
       if (!file.isCombined && (place.line < start || place.line >= start + count)) continue
       for (let at = line + 1; at < file.end && diff.kind(at) !== lineKinds.hunk; at++) {
         const number = wantsOld ? diff.oldNumber(at) : diff.newNumber(at)
-        // A line that both sides have belongs to the later one.
+        // A line on both sides belongs to the later one.
         if (number === place.line && (!wantsOld || diff.kind(at) === lineKinds.removed)) return at
       }
     }
@@ -82,7 +82,7 @@ function fileOf(diff: DiffDocument, line: number): DiffFile | undefined {
 
 export const placeKey = ({ try: number, path, line, side }: CommentPlace) => JSON.stringify([number, path, line, side])
 
-/** Comments that are written and not sent yet, by task and place. They survive a reload, but not the tab. */
+/** Comments that were written but not sent, by task and place. They survive a reload, but not the closing of the tab. */
 export const drafts = signal<ReadonlyMap<string, string>>(storedDrafts())
 
 const draftsName = 'termaite-drafts'
@@ -97,7 +97,7 @@ function storedDrafts(): Map<string, string> {
 
 export const draftKey = (task: string, place: CommentPlace) => `${task} ${placeKey(place)}`
 
-/** Keeps what is written; undefined closes the form. */
+/** Saves the text of a comment; undefined closes its form. */
 export function setDraft(key: string, text: string | undefined): void {
   const next = new Map(drafts.value)
   if (text === undefined) next.delete(key)

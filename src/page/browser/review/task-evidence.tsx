@@ -15,7 +15,7 @@ const longestOutput = 5_000_000
 
 const hasPassed = ({ exit }: TaskCheck) => exit === 0
 
-/** Counts the checks, as in "2 checks passed, 1 failed"; a sentence if there are no checks. */
+/** Formats the number of checks: "2 checks passed, 1 failed", or a sentence if nothing was checked. */
 function evidenceWords(checks: readonly TaskCheck[]): string {
   const passed = checks.filter(hasPassed).length
   const failed = checks.length - passed
@@ -25,7 +25,7 @@ function evidenceWords(checks: readonly TaskCheck[]): string {
   return passed === 0 ? `${words(failed, 'failed')}.` : `${words(passed, 'passed')}, ${failed} failed.`
 }
 
-/** The checks of a try: what ran, with which result, and who reports it. */
+/** The checks of a try: each command, its result, and who reports it. */
 export function Evidence({ task, tried }: { task: string; tried: TaskTry }) {
   const checks = tried.checks ?? []
   return (
@@ -82,7 +82,7 @@ function Check({ check, kept }: { check: TaskCheck; kept: HubRequest }) {
   )
 }
 
-/** Reads an output as far as a page can show it. */
+/** Reads as much of an output as a page can show. */
 async function readOutput(whole: HubRequest): Promise<string> {
   const response = await openText(whole)
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()

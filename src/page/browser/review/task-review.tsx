@@ -19,10 +19,13 @@ import { Verdict } from './task-verdict.tsx'
 import { VisibleWords } from '../words/visible-words.tsx'
 import { count, durationWords, tokenWords } from '../words/words.ts'
 
-/** From this width on, the two sides of a diff are side by side unless the person chose otherwise. */
+/** From this width on, a diff is shown side by side unless the person chose otherwise. */
 const wide = matchMedia('(min-width: 110rem)')
 
-/** The work of one try: its answer, the evidence, the verdict and the changes. The address says which try, and since which one. */
+/**
+ * The work of one try: its answer, the evidence, the verdict and the changes. The address names the try, and the earlier try to compare
+ * with.
+ */
 export function TaskReview({ task }: { task: Task }) {
   const { filters } = address.value
   const tries = task.tries ?? []
@@ -102,7 +105,7 @@ function tryWords({ agent, machine, branch, began, ended, spent }: TaskTry): str
   ].join(' · ')
 }
 
-/** The things that an agent names with its answer. Only addresses of this page are links: everything else is text. */
+/** The artifacts that an agent names in its answer. Only addresses of this page are links; everything else is text. */
 function Artifacts({ artifacts }: { artifacts: readonly unknown[] }) {
   if (artifacts.length === 0) return null
   return (
@@ -151,7 +154,7 @@ function Changes({ task, tried, comments }: ChangesProps) {
   const look = () => {
     if (isMarked || (looked ?? 0) >= tried.number) return
     setMarked(true)
-    // A person who may only read has no marks.
+    // The hub stores no marks for a person who may only read.
     call(request('POST /api/tasks/:id/looked', { id: task.id }), { try: tried.number }).catch(() => {})
   }
   useEffect(() => {
@@ -231,7 +234,7 @@ function LoadedChanges({ task, tried, since, comments, loaded, isSplit, look }: 
       return <LineTalk task={task.id} place={place} comments={here} />
     },
   }
-  // A file that the person went to here is in the address already, and needs no second visit.
+  // A file that the person went to on this page is already in the address, and must not be scrolled to again.
   const gone = useRef('')
   const file = filters.get('file')
   const [, side, number] = /^([on])(\d+)$/.exec(filters.get('line') ?? '') ?? []

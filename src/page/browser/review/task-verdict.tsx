@@ -11,7 +11,7 @@ import { moment } from '../words/words.ts'
 
 type VerdictProps = { task: Task; tried: TaskTry | undefined; open: number; tryLink(number: number): string }
 
-/** The acts of a person on a task: comment, approve, merge, send back, try again, cancel. */
+/** A person's acts on a task: comment, approve, merge, send back, retry, cancel. */
 export function Verdict({ task, tried, open, tryLink }: VerdictProps) {
   const [words, setWords] = useState('')
   const field = useRef<HTMLTextAreaElement>(null)
@@ -74,7 +74,7 @@ export function Verdict({ task, tried, open, tryLink }: VerdictProps) {
         ref={field}
         rows={2}
         aria-label="Comment"
-        placeholder={isReview ? 'Comment, or what is to be changed ( r )' : 'Comment ( r )'}
+        placeholder={isReview ? 'Comment, or say what should be changed ( r )' : 'Comment ( r )'}
         value={words}
         onInput={(event) => setWords(event.currentTarget.value)}
       />
@@ -136,7 +136,7 @@ function refuse(error: unknown): void {
   refused.value =
     error instanceof HubRefusal
       ? error.message
-      : 'The hub cannot be reached, so that nothing was sent. Try again when the page is connected.'
+      : 'The hub cannot be reached, so nothing was sent. Try again when the page is connected.'
 }
 
 const mergeWords = ({ machine, branch, into, commit }: TaskMerge) =>

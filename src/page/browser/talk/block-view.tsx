@@ -12,10 +12,10 @@ import { fileDiff } from '../diff/file-diff.ts'
 import { Markdown } from './markdown-view.tsx'
 import { moment } from '../words/words.ts'
 
-/** The act of a person in a block: to answer its question. */
+/** The act of a person on a block: answering its question. */
 type BlockActs = { questionForm(question: QuestionBlock): ComponentChild }
 
-/** One block of a conversation, as the chat shows it; calls, thinking and summaries are folded. */
+/** One block of a conversation, as in the chat; calls, thinking and summaries are folded. */
 export function BlockView({ block, acts }: { block: Block; acts: BlockActs }) {
   switch (block.type) {
     case 'prompt':

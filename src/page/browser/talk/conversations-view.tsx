@@ -19,10 +19,10 @@ type Kept = { projects: readonly KeptProject[]; conversations: readonly KeptConv
 const kept = signal<Kept | undefined>(undefined)
 const found = signal<readonly FoundWords[] | undefined>(undefined)
 
-/** Searches wait for a pause in typing, not for each letter. */
+/** A search starts after a pause in typing, not with each letter. */
 const typingMs = 200
 
-/** The projects and their conversations; with search words, the entries that contain them. */
+/** The projects and their conversations; with search words, the entries that contain these words. */
 export function ConversationsView() {
   const { id, filters } = address.value
   const search = searchWords()
@@ -60,7 +60,7 @@ async function readConversations(search: string): Promise<void> {
       kept.value = { projects, conversations }
     } else {
       const hits = await call(request('GET /api/search'), { q: search })
-      // An answer that comes late must not replace the one to the newer words.
+      // A late answer must not replace the answer to newer search words.
       if (search === searchWords()) found.value = hits
     }
   } catch (error) {
@@ -91,7 +91,7 @@ function ProjectList() {
   )
 }
 
-/** Conversations of a project that are shown at once. */
+/** How many conversations of a project are shown at first. */
 const mostShown = 5
 
 function ProjectCard({ project, conversations }: { project: KeptProject; conversations: readonly KeptConversation[] }) {

@@ -4,7 +4,7 @@ export type Inline =
   | string
   | { type: 'code'; text: string }
   | { type: 'strong' | 'em' | 'strike'; parts: Inline[] }
-  /** A link that may be followed. */
+  /** A link that may be opened. */
   | { type: 'link'; href: string; parts: Inline[] }
   | { type: 'picture'; words: string }
   | { type: 'break' }
@@ -20,9 +20,9 @@ export type MarkdownBlock =
   | { type: 'table'; aligns: Align[]; heads: Inline[][]; rows: Inline[][][] }
   | { type: 'rule' }
 
-/** Quotes and lists that are nested deeper are shown as text. */
+/** Quotes and lists that are nested more deeply are shown as text. */
 const deepest = 8
-/** A longer paragraph is shown as it is: looking for marks in it would take too long. */
+/** A longer paragraph is shown unchanged: searching it for marks would take too long. */
 const longestMarked = 20_000
 
 const fenceMark = /^( {0,3})(`{3,}|~{3,})[ \t]*([^`\s]*)[^`]*$/
@@ -31,7 +31,7 @@ const ruleMark = /^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$/
 const quoteMark = /^ {0,3}> ?/
 const itemMark = /^( *)([-*+]|\d{1,9}[.)])( +|$)/
 
-/** Reads a Markdown text as a tree, which a page draws from text alone. Unknown marks stay text. */
+/** Parses a Markdown text into a tree, which a page draws with text nodes only. Unknown marks stay text. */
 export function markdownTree(text: string): MarkdownBlock[] {
   return blocksOf(text.split('\n'), 0)
 }
@@ -86,7 +86,7 @@ function quoteAt(lines: readonly string[], at: number, depth: number): Found {
   return { block: { type: 'quote', blocks: blocksOf(inside, depth + 1) }, to: end }
 }
 
-/** Reads the items of a list, each with the lines that are indented below it. */
+/** Parses the items of a list, each with the lines that are indented below it. */
 function listAt(lines: readonly string[], at: number, depth: number): Found {
   const [, margin = '', mark = ''] = itemMark.exec(lines[at]!)!
   const isOrdered = /\d/.test(mark)
@@ -123,7 +123,7 @@ function listAt(lines: readonly string[], at: number, depth: number): Found {
   return { block: isOrdered ? { ...block, start: Number.parseInt(mark, 10) } : block, to }
 }
 
-/** The index of the next line with words in it. */
+/** The index of the next line that is not empty. */
 function nextWords(lines: readonly string[], from: number): number {
   let at = from
   while (at < lines.length && lines[at]!.trim() === '') at++
@@ -174,7 +174,7 @@ const inlineMark = new RegExp(
   'g',
 )
 
-/** Reads the marks inside a paragraph. */
+/** Parses the marks inside a paragraph. */
 export function inlineParts(text: string, depth = 0): Inline[] {
   if (text.length > longestMarked || depth > 4) return text === '' ? [] : [text]
   const parts: Inline[] = []
@@ -207,7 +207,7 @@ export function inlineParts(text: string, depth = 0): Inline[] {
 
 const followed = new Set(['http:', 'https:', 'mailto:'])
 
-/** A link if a page may open its address; else its label and the address as text. Pictures are never loaded. */
+/** A link if a page may open its address; otherwise its label and the address as text. Pictures are never loaded. */
 function linkParts(isPicture: boolean, label: string, href: string, inner: (text: string) => Inline[]): Inline[] {
   if (isPicture) return [{ type: 'picture', words: label === '' ? href : label }]
   const { protocol } = URL.parse(href) ?? {}

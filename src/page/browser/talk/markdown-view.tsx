@@ -3,7 +3,7 @@ import type { Inline, MarkdownBlock } from './markdown-tree.ts'
 import { safeText } from '../../../chat/style/safe-text.ts'
 import { markdownTree } from './markdown-tree.ts'
 
-/** A Markdown text of an agent. Everything in it is drawn as text; no markup of it reaches the page. */
+/** A Markdown text of an agent. All of it is drawn as text; none of its markup reaches the page. */
 export function Markdown({ text }: { text: string }) {
   return <div class="markdown">{markdownTree(safeText(text)).map(drawnBlock)}</div>
 }
@@ -11,7 +11,7 @@ export function Markdown({ text }: { text: string }) {
 function drawnBlock(block: MarkdownBlock, key: number): ComponentChild {
   switch (block.type) {
     case 'heading':
-      // Agents skip levels as they like, which would confuse a reader of the page: all are directly below its title.
+      // Agents skip heading levels, which would confuse a screen reader: all headings are directly below the page's title.
       return (
         <p key={key} class={`heading level-${block.level}`} role="heading" aria-level={2}>
           {drawInline(block.parts)}

@@ -6,7 +6,7 @@ import { sessionLink } from '../frame/page-address.ts'
 import { call } from '../hub/page-connection.ts'
 import { request } from '../hub/page-request.ts'
 
-/** Whether the hub takes prompts, and the agents that can be named; undefined until it was asked. */
+/** Whether the hub takes prompts, and the agents that a prompt may choose; undefined until the hub has answered. */
 const rules = signal<PromptRules | undefined>(undefined)
 
 /** Sends a prompt to a project: in the session that is shown, or in a new one. */

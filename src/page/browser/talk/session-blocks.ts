@@ -4,14 +4,14 @@ import type { LiveSpeech, LiveTurn } from '../../../core/turns/machine-turns.ts'
 import type { Block } from '../../../chat/transcript/block.ts'
 import { blocksOfEntries } from '../../../chat/transcript/entry-blocks.ts'
 
-/** The live text of a running turn, complete. `over`: no more of it comes. */
+/** The complete live text of a running turn. `over` means that no more text follows. */
 export type LiveState = Omit<LiveTurn, 'type' | 'speech' | 'progress'> & {
   speech: (Omit<LiveSpeech, 'from'> & { text: string })[]
   progress: { call: string; text: string }[]
   over?: true
 }
 
-/** The state after a change, whose texts begin at the first difference from the earlier ones. */
+/** The state after a change, whose texts begin at the first difference from their earlier version. */
 export function growState(was: LiveState | undefined, { type: _, speech, progress, ...change }: LiveTurn): LiveState {
   const before = (text: string | undefined, from: number) => (text ?? '').slice(0, from)
   return {
@@ -27,12 +27,12 @@ export function growState(was: LiveState | undefined, { type: _, speech, progres
   }
 }
 
-/** A block under a name that stays the same while the conversation grows at both ends. */
+/** A block with a name that stays the same while the conversation grows at both ends. */
 export type NamedBlock = { name: string; block: Block }
 
 /**
- * The blocks of a conversation as the chat shows them: the kept entries, with the live words of running turns after the entry
- * that they belong to. Kept words replace the live words that they hold.
+ * The blocks of a conversation as the chat shows them: the stored entries, with the live text of running turns after the entry that it
+ * belongs to. A stored entry replaces the live text that it contains.
  */
 export function conversationBlocks(entries: readonly PlacedEntry[], live: Iterable<LiveState>): NamedBlock[] {
   let key = 0
@@ -43,7 +43,7 @@ export function conversationBlocks(entries: readonly PlacedEntry[], live: Iterab
     const kind = entry ?? `${block.turn} ${block.type}`
     const count = counts.get(kind) ?? 0
     counts.set(kind, count + 1)
-    // The parts of an answer between its calls are of the same entry.
+    // The parts of an answer between its calls belong to the same entry.
     return { name: entry !== undefined && count === 0 ? entry : `${kind} ${count}`, block }
   })
 }

@@ -18,12 +18,12 @@ import {
 } from '../hub/page-connection.ts'
 import { growState } from './session-blocks.ts'
 
-/** How many entries the page holds at once; reading on at one end drops entries at the other end. */
+/** How many entries the page keeps at once; reading on at one end drops entries at the other. */
 const mostEntries = 2_000
 /** Changes are drawn at most this often. */
 const drawMs = 50
 
-/** Reads one conversation: pages in both directions, and at its end each entry and each live word as it comes. */
+/** Reads one conversation: pages in both directions, and at its end each entry and each live text as it arrives. */
 export class SessionReader {
   readonly title = signal('')
   readonly project = signal('')
@@ -51,11 +51,11 @@ export class SessionReader {
     clearTimeout(this.#drawing)
   }
 
-  /** Reads the page before the entries that are held; `begin` is called just before they are shown. */
+  /** Reads the page before the present entries; `begin` is called just before it is shown. */
   older(begin: () => void): void {
     const first = this.entries.value?.[0]
     if (!first || !this.hasOlder.value) return
-    // A page that cannot be read is shown as trouble.
+    // If a page cannot be read, the problem is shown.
     void this.#read({ before: first.at }, ({ entries, older }) => {
       begin()
       const all = [...entries, ...(this.entries.value ?? [])]
@@ -141,12 +141,12 @@ export class SessionReader {
     this.live.value = new Map()
   }
 
-  /** Follows the end of the conversation; reconnects after a lost connection, behind the last entry that is held. */
+  /** Follows the end of the conversation; after a lost connection it reconnects and continues after the last entry. */
   async #follow(): Promise<void> {
     if (this.#following || this.#closed.signal.aborted) return
     const { signal: left } = (this.#following = new AbortController())
     for (let pauseMs = firstPauseMs; !left.aborted;) {
-      // A connection that a sleeping machine has lost may seem open: the hub is never silent for so long.
+      // A connection that was lost during a machine's sleep may seem open, but the hub is never silent for this long.
       const silence = new AbortController()
       let heard = Date.now()
       const watch = setInterval(() => Date.now() - heard > silenceMs && silence.abort(), watchMs)

@@ -15,10 +15,10 @@ import { conversationBlocks } from './session-blocks.ts'
 import { TurnActs } from './turns-view.tsx'
 import { firstLine, moment } from '../words/words.ts'
 
-/** Within this distance of the end, the view stays at the end when the conversation grows. */
+/** Within this distance from the end, the view stays at the end while the conversation grows. */
 const nearPixels = 120
 
-/** One conversation, read as in the chat: it opens at its end, or at the entry that the address names, and grows as it is spoken. */
+/** One conversation, shown as in the chat: it opens at its end, or at the entry that the address names, and grows live. */
 export function SessionView({ session, at }: { session: string; at?: string }) {
   const reader = useMemo(() => new SessionReader(session, at), [session, at])
   useEffect(() => () => reader.close(), [reader])
@@ -50,7 +50,7 @@ export function SessionView({ session, at }: { session: string; at?: string }) {
       <h1 id="session-title">{firstLine(reader.title.value).slice(0, 200) || 'Conversation'}</h1>
       <p class="quiet">
         {reader.project.value}
-        {me.value?.ends === undefined ? '' : `This link ends ${moment(me.value.ends)}.`}
+        {me.value?.ends === undefined ? '' : `This link expires ${moment(me.value.ends)}.`}
       </p>
       {reader.trouble.value === '' ? null : <p role="alert">{reader.trouble.value}</p>}
       <Refused />
@@ -72,7 +72,7 @@ export function SessionView({ session, at }: { session: string; at?: string }) {
         <div key={turn} class="now" role="status">
           <p class="quiet">
             {over
-              ? 'No more words come from the process of this turn. Everything that it keeps appears here.'
+              ? 'The process of this turn sends no more live text. Everything that it stores appears here.'
               : [by === undefined ? 'The turn runs' : `${by} is at work`, phase, waiting].filter(Boolean).join(' · ')}
           </p>
           {inside.length === 0 ? null : (
@@ -114,14 +114,14 @@ export function SessionView({ session, at }: { session: string; at?: string }) {
   )
 }
 
-/** The name of the block that shows an entry: the result of a call is shown with the call. */
+/** The name of the block that shows an entry: the result of a call is part of the call's block. */
 function blockOf(id: string, entries: readonly PlacedEntry[]): string {
   const found = entries.find(({ entry }) => entry.id === id)?.entry
   if (found?.type !== 'result') return id
   return entries.findLast(({ entry }) => entry.type === 'call' && entry.call === found.call)?.entry.id ?? id
 }
 
-/** A button that is pressed by hand, or by itself as soon as it is seen. */
+/** A button that loads more, when it is pressed or as soon as it is visible. */
 function More({ words, read }: { words: string; read(): void }) {
   const button = useRef<HTMLButtonElement>(null)
   useEffect(() => {
@@ -140,8 +140,8 @@ function More({ words, read }: { words: string; read(): void }) {
 }
 
 /**
- * Keeps the place of the person: at the end while the conversation grows there, and at the same message while older ones are put
- * above it. `hold` remembers the message before a page is added.
+ * Keeps the person's place: at the end while the conversation grows there, and at the same message while older ones are inserted above
+ * it. `hold` remembers the message before a page is added.
  */
 function useScrollPlace(
   list: { current: HTMLOListElement | null },
@@ -151,7 +151,7 @@ function useScrollPlace(
   const [isAtEnd, setAtEnd] = useState(at === undefined)
   const pinned = useRef(at === undefined)
   const held = useRef<{ name: string; top: number } | undefined>(undefined)
-  /** The entry that the address names; it is kept in view until the person moves. */
+  /** The entry that the address names; it is kept visible until the person scrolls. */
   const aimed = useRef<Element | undefined>(undefined)
   const found = useRef(false)
   const toEnd = () => {
@@ -165,7 +165,7 @@ function useScrollPlace(
       pinned.current = left < nearPixels
       setAtEnd(pinned.current)
     }
-    // Blocks far from the view are measured only when they come near, and that moves the end of the conversation.
+    // Blocks far from the visible part are only measured when they come near, and that moves the end of the conversation.
     const sized = new ResizeObserver(() => {
       if (aimed.current) aimed.current.scrollIntoView({ block: 'center', behavior: 'instant' })
       else if (pinned.current) scrollTo({ top: document.documentElement.scrollHeight, behavior: 'instant' })

@@ -10,7 +10,7 @@ import { Refused } from '../frame/refused.tsx'
 import { QuestionForm } from '../inbox/question-form.tsx'
 import { ago, firstLine, moment } from '../words/words.ts'
 
-/** The turns that run on all machines now, in any terminal. */
+/** The turns that are running on all machines now, in any terminal. */
 export function TurnsView() {
   const all = [...turns.value.values()].toSorted((a, b) => a.since - b.since)
   return (
@@ -85,14 +85,14 @@ function TurnCard({ row }: { row: TurnRow }) {
   )
 }
 
-/** The acts of a person on a running turn: to send it a message, or to cancel it. */
+/** The acts of a person on a running turn: sending it a message, or cancelling it. */
 export function TurnActs({ row: { turn, machine, onlyReading } }: { row: TurnRow }) {
   if (onlyReading)
     return <p class="quiet">You can read along. {machine} lets nobody steer or cancel its turns from elsewhere.</p>
   return (
     <LineForm
       label="Message to the agent"
-      placeholder="Message to the agent at work"
+      placeholder="Message to the working agent"
       button="Send"
       send={(text, clear) => act(request('POST /api/turns/:id/steer', { id: turn }), { text }, clear)}
     >

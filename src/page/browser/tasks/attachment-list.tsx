@@ -7,7 +7,7 @@ import { refused } from '../hub/act.ts'
 import { proof, refusalOf } from '../hub/page-connection.ts'
 import { request } from '../hub/page-request.ts'
 
-/** A file that was sent to the hub and waits for its task. */
+/** A file that was sent to the hub for a task that is not added yet. */
 export type SentFile = { id: string; name: string; bytes: number }
 
 async function send(file: File): Promise<SentFile> {
@@ -23,7 +23,7 @@ async function send(file: File): Promise<SentFile> {
 
 type FieldProps = { files: readonly SentFile[]; setFiles(files: readonly SentFile[]): void }
 
-/** Sends files to the hub, as many as one task takes; a file that is refused is named. */
+/** Sends files to the hub, as many as one task may have; a refused file is named. */
 export async function attach({ files, setFiles }: FieldProps, chosen: readonly File[]): Promise<void> {
   let all = files
   for (const file of chosen) {
@@ -72,7 +72,7 @@ export function AttachField({ files, setFiles }: FieldProps) {
   )
 }
 
-/** The files of a task, with the pictures among them. */
+/** The files of a task; pictures are shown. */
 export function TaskFiles({ task }: { task: Task }) {
   const { id, attachments = [] } = task
   if (attachments.length === 0) return null
@@ -87,7 +87,7 @@ export function TaskFiles({ task }: { task: Task }) {
   )
 }
 
-/** Pictures up to this size are shown at once. */
+/** Pictures up to this size are shown without a click. */
 const longestShown = 4_000_000
 
 function TaskFile({ path, file }: { path: string; file: Attachment }) {
@@ -112,7 +112,7 @@ function TaskFile({ path, file }: { path: string; file: Attachment }) {
   )
 }
 
-/** A file as a data address, which needs no further request. */
+/** A file as a data URL, which needs no further request. */
 async function readFile(path: string, { media }: Attachment): Promise<string> {
   const response = await fetch(path, { headers: proof(), credentials: 'same-origin' })
   if (!response.ok) throw await refusalOf(response)

@@ -13,7 +13,7 @@ const emptyTask = { prompt: '', workspace: '', wish: '', priority: '', capabilit
 
 const wordsIn = (text: string) => text.split(/[\s,]+/).filter((word) => word !== '')
 
-/** The form of a new task. Enter adds it, Shift and Enter begin a new line. */
+/** The form of a new task. Enter adds it, Shift+Enter begins a new line. */
 export function NewTask() {
   const [fields, setFields] = useState(emptyTask)
   const [needs, setNeeds] = useState<readonly string[]>([])
@@ -44,7 +44,7 @@ export function NewTask() {
     }
     act(request('POST /api/tasks'), task, () => {
       tell(`Added: ${firstLine(prompt)}`)
-      // Text that the person typed meanwhile is the next task.
+      // Text that the person typed in the meantime is for the next task.
       setFields((now) => (now.prompt === prompt ? { ...emptyTask, workspace: now.workspace } : now))
       setNeeds([])
       setFiles([])
@@ -100,8 +100,8 @@ export function NewTask() {
         <div class="line">
           {field('wish', 'Agent that the task is meant for', 'any agent', 'known-agents')}
           {field('priority', 'Priority', 'priority, 0 as usual')}
-          {field('capabilities', 'Capabilities that the agent needs', 'capabilities, as in rust sql')}
-          {field('cost', 'Cap on the cost in dollars', 'cap in dollars, as in 2.50')}
+          {field('capabilities', 'Capabilities that the agent needs', 'capabilities, such as rust sql')}
+          {field('cost', 'Cap on the cost in dollars', 'cap in dollars, such as 2.50')}
         </div>
         <NeedsField needs={needs} setNeeds={setNeeds} />
       </details>
@@ -119,7 +119,7 @@ export function NewTask() {
   )
 }
 
-/** The tasks that are offered for one search. */
+/** The most tasks that are offered for a search. */
 const mostOffered = 6
 
 type NeedsProps = { needs: readonly string[]; setNeeds(needs: readonly string[]): void }
@@ -159,14 +159,14 @@ function NeedsField({ needs, setNeeds }: NeedsProps) {
           type="button"
           class="chip"
           key={id}
-          aria-label={`Take away: ${firstLine(tasks.value.get(id)?.prompt ?? id)}`}
+          aria-label={`Remove: ${firstLine(tasks.value.get(id)?.prompt ?? id)}`}
           onClick={() => setNeeds(needs.filter((one) => one !== id))}
         >
           {firstLine(tasks.value.get(id)?.prompt ?? id).slice(0, 60)} ×
         </button>
       ))}
       {offered.length === 0 ? null : (
-        <ul class="offered" aria-label="Tasks that fit the search">
+        <ul class="offered" aria-label="Tasks that match the search">
           {offered.map((task) => (
             <li key={task.id}>
               <button

@@ -7,7 +7,7 @@ import { me, pipelines, schedules } from '../hub/page-state.ts'
 import { VisibleWords } from '../words/visible-words.tsx'
 import { clockTime, count, moment } from '../words/words.ts'
 
-/** The schedules of the hub, the one that runs next first: when each runs, when it ran last, and what a person may do with it. */
+/** The schedules of the hub, the one that runs next first: when each runs, when it last ran, and a person's acts on it. */
 export function Schedules() {
   const all = [...schedules.value.values()].toSorted((a, b) => due(a) - due(b) || a.created - b.created)
   const [first] = all
@@ -27,7 +27,7 @@ export function Schedules() {
   )
 }
 
-/** When a schedule runs next; never if it is paused or has no time left. */
+/** The time at which a schedule runs next; Infinity if it is paused or has no time left. */
 const due = ({ next, paused }: Schedule) => (paused ? Infinity : (next ?? Infinity))
 
 function ScheduleRow({ schedule }: { schedule: Schedule }) {
@@ -41,13 +41,13 @@ function ScheduleRow({ schedule }: { schedule: Schedule }) {
           {paused ? <span class="state paused">paused by {paused.by}</span> : null}
         </h2>
         <p>
-          {paused ? null : next === undefined ? 'No time is left for a next run · ' : <>Next run {timeOf(next)} · </>}
+          {paused ? null : next === undefined ? 'There is no time for a next run · ' : <>Next run {timeOf(next)} · </>}
           {last ? <LastRun last={last} /> : 'No run yet'}
         </p>
         <p class="quiet">
           <code>{cron}</code> ({zone}) ·{' '}
           {runs === 0 ? '' : `${count(runs)} ${runs === 1 ? 'run' : 'runs'}${skippedWords(skipped)} · `}
-          {overlap === 'skip' ? 'leaves a time out while the run before is not over · ' : ''}added by {by}
+          {overlap === 'skip' ? 'skips a time if the previous run is not over · ' : ''}added by {by}
         </p>
         {me.value?.role === 'observer' ? null : isAsked ? (
           <div class="buttons acts" role="group" aria-label={`Remove the schedule ${name}?`}>
@@ -60,7 +60,7 @@ function ScheduleRow({ schedule }: { schedule: Schedule }) {
         ) : (
           <div class="buttons acts">
             <button
-              title={paused ? 'Times that passed meanwhile are not run' : 'Begins no run until it is resumed'}
+              title={paused ? 'Times that passed meanwhile do not run' : 'Begins no run until it is resumed'}
               onClick={() => act(request(`POST /api/schedules/:id/${paused ? 'resume' : 'pause'}`, { id }))}
             >
               {paused ? 'Resume' : 'Pause'}
@@ -75,7 +75,7 @@ function ScheduleRow({ schedule }: { schedule: Schedule }) {
 
 const skippedWords = (skipped: number) => (skipped > 0 ? `, ${count(skipped)} skipped` : '')
 
-/** The last run, as a link to its first task if the page holds its pipeline. */
+/** The last run, as a link to its first task if the page has its pipeline. */
 function LastRun({ last }: { last: NonNullable<Schedule['last']> }) {
   const task = pipelines.value.get(last.pipeline)?.tasks[0]
   return <>Last run {task === undefined ? timeOf(last.at) : <a href={taskLink(task)}>{timeOf(last.at)}</a>}</>

@@ -12,9 +12,9 @@ import { VisibleWords } from '../words/visible-words.tsx'
 import { TaskMark } from './task-selection.tsx'
 import { ago, firstLine, moment, now, stateName, tokenWords } from '../words/words.ts'
 
-/** The queued task that is dragged. */
+/** The queued task that is being dragged. */
 const dragged = signal<Task | undefined>(undefined)
-/** The id of the task before which it would be dropped; empty for the end of the queue. */
+/** The id of the task before which the dragged one would be dropped; empty for the end of the queue. */
 const target = signal<string | undefined>(undefined)
 
 /** Changes the priority of a queued task, and offers to undo that. */
@@ -25,7 +25,7 @@ function changePriority(task: Task, priority: number): void {
   actWithUndo(words, to, { priority }, () => act(to, { priority: task.priority }))
 }
 
-/** A task of the board. `last` is the last task of the queue, for a card that can be dragged in it. */
+/** A task on the board. `last` is the last task of the queue, for a card that can be dragged in it. */
 export function TaskCard({ task, last }: { task: Task; last: Task | undefined }) {
   const title = firstLine(task.prompt)
   const isQueued = task.state === 'QUEUED'
@@ -134,7 +134,7 @@ function age(created: number): string {
   return minutes < 48 * 60 ? `${Math.round(minutes / 60)} h old` : `${Math.round(minutes / 1440)} d old`
 }
 
-/** The columns of the list, and the orders that their titles choose. */
+/** The columns of the list, and the orders that a click on their titles selects. */
 export const lineColumns: readonly { title: string; order?: OrderName }[] = [
   { title: 'Task', order: 'task' },
   { title: 'State', order: 'state' },
@@ -146,7 +146,7 @@ export const lineColumns: readonly { title: string; order?: OrderName }[] = [
   { title: 'Why it waits' },
 ]
 
-/** A task of the list, as the cells of its row. */
+/** A task in the list, as the cells of its row. */
 export function TaskLine({ task }: { task: Task }) {
   const title = firstLine(task.prompt)
   return (

@@ -3,7 +3,7 @@ import type { Task } from '../../../hub/model/tasks/task.ts'
 import { goesBefore } from '../../../hub/model/hub-ledger.ts'
 import { spentOn } from '../../../hub/model/tasks/spending-cap.ts'
 
-/** The filters of tasks as the address has them; an empty text filters nothing. */
+/** The filters of tasks in the address; an empty text filters nothing. */
 export const filterNames = ['q', 'state', 'agent', 'workspace', 'priority', 'mine'] as const
 
 type TaskFilter = Record<(typeof filterNames)[number], string>
@@ -12,7 +12,7 @@ export function filterIn(params: URLSearchParams): TaskFilter {
   return Object.fromEntries(filterNames.map((name) => [name, params.get(name) ?? ''])) as TaskFilter
 }
 
-/** Whether a filter lets a task through. `me` is the person who looks. */
+/** Whether a task passes a filter. `me` is the person who looks. */
 export function letsThrough(filter: TaskFilter, task: Task, me: string): boolean {
   const { id, prompt, workspace, agent = '', wish = '', priority, state, by } = task
   const search = filter.q.toLowerCase()
@@ -26,7 +26,7 @@ export function letsThrough(filter: TaskFilter, task: Task, me: string): boolean
   return filter.mine === '' || by === me
 }
 
-/** The orders of the list: each gives the value that tasks are compared by. */
+/** The orders of the list: each gives the value by which tasks are compared. */
 const orders = {
   task: (task: Task) => task.prompt.toLowerCase(),
   state: (task: Task) => task.state,
@@ -40,7 +40,7 @@ const orders = {
 
 export type OrderName = keyof typeof orders
 
-/** An order in the address: its name, with a minus sign in front if the greatest comes first. */
+/** The order in the address: its name, preceded by a minus sign if the greatest comes first. */
 export function orderIn(written: string | null): { name: OrderName; isDown: boolean } {
   const name = written?.replace(/^-/, '') ?? ''
   return Object.hasOwn(orders, name)
@@ -59,13 +59,13 @@ export function inOrder(tasks: readonly Task[], { name, isDown }: { name: OrderN
   return compared.map(({ task }) => task)
 }
 
-/** The limits of a priority at the hub. */
+/** The lowest and the highest priority at the hub. */
 const [lowest, highest] = [-100, 100]
 export const clampPriority = (priority: number) => Math.max(lowest, Math.min(highest, priority))
 
 /**
- * The priority with which a queued task goes before another one, or, without another one, after the last. The hub orders by
- * priority and then by age, so that the task may go before others of the same priority too.
+ * The priority that moves a queued task before another one, or, without another one, after the last. The hub orders by priority and then
+ * by age, so the task may also get before others of the same priority.
  */
 export function priorityBefore(task: QueuedTask, before: QueuedTask | undefined, last: QueuedTask | undefined): number {
   if (before) {

@@ -6,12 +6,12 @@ import { request } from '../hub/page-request.ts'
 import { agents, tasks } from '../hub/page-state.ts'
 import { clampPriority } from './task-filters.ts'
 
-/** The tasks that the person has marked, to do something with all of them. */
+/** The tasks that the person has marked, for acts on all of them. */
 const marked = signal<ReadonlySet<string>>(new Set())
 
 const finished = new Set(['APPROVED', 'COMPLETED', 'FAILED', 'CANCELLED'])
 
-/** The box by which a task is marked; its key is on the button of the row. */
+/** The checkbox that marks a task; its key is on the button of the row. */
 export function TaskMark({ id, title }: { id: string; title: string }) {
   const isMarked = marked.value.has(id)
   const toggle = () => {
@@ -36,7 +36,7 @@ export function TaskMark({ id, title }: { id: string; title: string }) {
 
 const some = (number: number) => (number === 1 ? '1 task' : `${number} tasks`)
 
-/** The acts on all marked tasks; each task that cannot take it is left as it is. */
+/** The acts on all marked tasks; a task that does not allow the act stays as it is. */
 export function SelectionBar() {
   const chosen = [...marked.value].flatMap((id) => tasks.value.get(id) ?? [])
   if (chosen.length === 0) return null
@@ -61,7 +61,7 @@ export function SelectionBar() {
     tell(`${some(queued.length)} ${by > 0 ? 'sooner' : 'later'}`, back)
     unmark()
   }
-  /** A failed task is tried again by the agent that it is given to. */
+  /** A failed task is retried by the agent that it is given to. */
   const give = (wish: string) => {
     for (const task of queued) redirect(task, { wish })
     for (const task of retried)

@@ -9,7 +9,7 @@ import { VirtualList } from '../lists/virtual-list.tsx'
 import { VisibleWords } from '../words/visible-words.tsx'
 import { count, moment, stateName } from '../words/words.ts'
 
-/** One thing that happened to a task; a `message` is something that somebody said. */
+/** One event in the history of a task; a `message` is something that somebody wrote. */
 type Happening = { key: string; at: number; by: string; words: string; isMessage: boolean }
 
 const noteNames: Readonly<Record<TaskNote['kind'], string>> = {
@@ -20,7 +20,7 @@ const noteNames: Readonly<Record<TaskNote['kind'], string>> = {
   response: 'responds',
 }
 
-/** Steps, tries and notes of a task in the order of their times. */
+/** The steps, tries and notes of a task in the order of their times. */
 function happenings({ history, tries = [] }: Task, notes: readonly TaskNote[]): Happening[] {
   const steps = history.map(({ at, state, by, why, merged }, index) => ({
     key: `step ${index}`,
@@ -54,7 +54,7 @@ function happenings({ history, tries = [] }: Task, notes: readonly TaskNote[]): 
   return [...steps, ...began, ...said].toSorted((a, b) => a.at - b.at)
 }
 
-/** Everything that happened to a task, or only what was said. Notes that the task does not carry are read when they are wanted. */
+/** Everything that happened to a task, or only the messages. Notes that are not part of the task are loaded when they are needed. */
 export function Timeline({ task }: { task: Task }) {
   const { filters } = address.value
   const onlyMessages = filters.get('show') === 'messages'
@@ -72,7 +72,7 @@ export function Timeline({ task }: { task: Task }) {
   )
   const missing = (task.noted ?? notes.length) - notes.length
   const read = async () => {
-    // The newest gap is read first; the task may carry single comments from before it.
+    // The newest gap is filled first; the task may contain single comments from before it.
     const numbers = new Set(notes.map(({ number }) => number))
     let before = task.noted ?? 0
     while (numbers.has(before)) before--

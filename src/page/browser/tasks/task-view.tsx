@@ -13,10 +13,10 @@ import { pipelineOptions, pipelineState } from '../../../hub/model/tasks/pipelin
 import { act } from '../hub/act.ts'
 import { request } from '../hub/page-request.ts'
 
-/** The characters of a prompt beyond which it is folded. */
+/** Prompts with more characters than this are folded. */
 const longPrompt = 1_200
 
-/** A task with everything about it: what is wanted, what waits for a person, the review of its work, its tries and its story. */
+/** A task with everything about it: its prompt, its open question, the review of its work, its tries and its history. */
 export function TaskView({ id }: { id: string }) {
   const { task, isRead, why: missing = `There is no task ${id}.` } = useTask(id)
   if (!task)
@@ -85,7 +85,7 @@ function Prompt({ text }: { text: string }) {
   )
 }
 
-/** The tasks that come first. */
+/** The tasks that must be done first. */
 function Needs({ needs }: { needs: readonly string[] }) {
   if (needs.length === 0) return null
   return (
@@ -114,7 +114,7 @@ const ends: Readonly<Record<string, string>> = {
   CANCELLED: 'cancelled',
 }
 
-/** The tries of a task with what each has cost, and all of them together. */
+/** The tries of a task with the cost of each, and their total. */
 function Tries({ task }: { task: Task }) {
   const { id, tries = [] } = task
   const all = spentOn(task)
@@ -197,7 +197,7 @@ function PipelinePart({ task: { id: shown, pipeline: place } }: { task: Task }) 
       {asks ? (
         <QuestionForm
           asked={{
-            text: `The pipeline has ${asks.passed}. Tasks at work go on; no further one begins. How should it go on?`,
+            text: `The pipeline has ${asks.passed}. Running tasks continue; no further one begins. What should happen next?`,
             options: pipelineOptions(asks),
           }}
           answer={(picks) => act(request('POST /api/pipelines/:id/answer', { id }), { picks })}

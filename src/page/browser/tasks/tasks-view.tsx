@@ -14,7 +14,7 @@ import { SelectionBar } from './task-selection.tsx'
 import { VirtualList } from '../lists/virtual-list.tsx'
 import { columns, count, stateNames } from '../words/words.ts'
 
-/** Whether the window is too narrow for columns beside each other. */
+/** Whether the window is too narrow for columns side by side. */
 const narrow = matchMedia('(max-width: 60rem)')
 const isNarrow = signal(narrow.matches)
 narrow.addEventListener('change', () => (isNarrow.value = narrow.matches))

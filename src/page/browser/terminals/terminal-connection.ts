@@ -19,11 +19,11 @@ type ChannelListener = {
   begin(): void
   draw(frame: DrawnFrame): void
   tell(frame: HubFrame): void
-  /** The connection is lost; it is made again by itself. */
+  /** The connection was lost; it is reconnected automatically. */
   lost(): void
 }
 
-/** A frame of a page without its channel, which the connection knows. */
+/** A page's frame without the number of its channel, which the connection adds. */
 type ChannelFrame = PageFrame extends infer Frame
   ? Frame extends { channel: number }
     ? Omit<Frame, 'channel'>
@@ -32,7 +32,7 @@ type ChannelFrame = PageFrame extends infer Frame
 
 export type Channel = { send(frame: ChannelFrame): void; close(): void }
 
-/** The connection stays this long after the last use, so that a change of the view does not end it. */
+/** The connection stays open for this long after the last use, so that changing the view does not close it. */
 const lingerMs = 5_000
 
 let socket: WebSocket | undefined
@@ -43,7 +43,7 @@ let previewed: readonly string[] = []
 let lastChannel = 0
 const channels = new Map<number, { id: string; above: number; listener: ChannelListener }>()
 
-/** Keeps the connection open while a view is shown that needs it. Only some people may see terminals. */
+/** Keeps the connection open while a view that needs it is shown. Only some people may see terminals. */
 export function useTerminals(): void {
   const isAllowed = me.value?.role === 'admin'
   useEffect(() => {
@@ -57,7 +57,7 @@ export function useTerminals(): void {
   }, [isAllowed])
 }
 
-/** Shows one terminal; `above` is the number of rows above its screen that are wanted. */
+/** Shows one terminal; `above` is the number of rows above its screen to load. */
 export function openChannel(id: string, above: number, listener: ChannelListener): Channel {
   const channel = ++lastChannel
   channels.set(channel, { id, above, listener })
@@ -72,7 +72,7 @@ export function openChannel(id: string, above: number, listener: ChannelListener
   }
 }
 
-/** Names the terminals that are shown as previews. */
+/** Sets the terminals that are shown as previews. */
 export function preview(ids: readonly string[]): void {
   if (ids.join() === previewed.join()) return
   previewed = ids
@@ -95,7 +95,7 @@ function connect(): void {
   if (socket) return
   const url = new URL(terminalsPath, location.href)
   url.protocol = url.protocol.replace('http', 'ws')
-  // A socket cannot have request headers, and addresses are kept in histories and logs.
+  // A socket cannot have request headers, and addresses end up in histories and logs, so the secret is sent as a protocol.
   const made = new WebSocket(url, [terminalsProtocol, pageSecret()])
   made.binaryType = 'arraybuffer'
   socket = made
@@ -120,7 +120,7 @@ function again(): void {
   if (users > 0) connect()
 }
 
-/** Replaces a connection that is dead without having been closed, and reconnects a lost one at once when there is hope. */
+/** Replaces a connection that is dead but not closed, and reconnects a lost one at once when that may succeed. */
 function look(): void {
   if (socket && Date.now() - heard > silenceMs) {
     const dead = socket

@@ -7,7 +7,7 @@ import { rowClass } from '../frame/list-keys.ts'
 import { openChannel } from './terminal-connection.ts'
 import { VisibleWords } from '../words/visible-words.tsx'
 
-/** The state of a terminal on the page, relative to the one on the machine. */
+/** The state of a terminal on the page, compared with the terminal on its machine. */
 type State = 'opening' | 'live' | 'behind' | 'ended' | 'missing' | 'lost'
 
 type Holder = { name?: string; yours: boolean }
@@ -15,18 +15,18 @@ type Holder = { name?: string; yours: boolean }
 const nobody: Holder = { yours: false }
 const longestTitle = 120
 
-/** The key in this browser's storage that says that the person uses a screen reader. */
+/** The key in this browser's storage that records that the person uses a screen reader. */
 const readsName = 'termaite-reads-terminals'
 
-/** The code is a separate file, which is loaded with the first terminal. */
+/** The code is in a separate file, which is loaded with the first terminal. */
 const screenCode = () => import('./terminal-screen.ts')
 
-/** One terminal: what its program draws, who has its keys, and its state. */
+/** One terminal: its program's output, who has its keyboard, and its state. */
 export function TerminalPanel({ row, isAlone }: { row: TerminalRow; isAlone: boolean }) {
   const place = useRef<HTMLDivElement>(null)
   const take = useRef<HTMLButtonElement>(null)
   const parts = useRef<{ screen: TerminalScreen; channel: Channel } | undefined>(undefined)
-  /** Whether the person has just left the terminal, so that the keyboard goes on at its button. */
+  /** Whether the person has just left the terminal, so that focus moves to its button. */
   const leaves = useRef(false)
   const [state, setState] = useState<State>('opening')
   const [holder, setHolder] = useState(nobody)
@@ -75,7 +75,7 @@ export function TerminalPanel({ row, isAlone }: { row: TerminalRow; isAlone: boo
         }
       }
       const lose = () => {
-        // Keys that are typed now would reach nobody, and are not queued for later.
+        // Keys that are typed now would be lost, and they are not queued for later.
         screen.holds = false
         setHolder(nobody)
       }
@@ -181,10 +181,10 @@ export function TerminalPanel({ row, isAlone }: { row: TerminalRow; isAlone: boo
 /** `closed` is the machine of a terminal that accepts no typing from elsewhere. */
 function stateWords(state: State, { name, yours }: Holder, closed?: string): string {
   if (state === 'opening') return 'Opening …'
-  if (state === 'lost') return 'The connection is lost. What you see may be old; it is made again by itself.'
+  if (state === 'lost') return 'The connection is lost. The picture may be old; the page reconnects by itself.'
   if (state === 'missing')
-    return 'There is no such terminal now, or its machine is offline. It is shown as soon as it can be.'
-  if (state === 'ended') return 'The program has exited. This is the last that it showed.'
+    return 'There is no such terminal now, or its machine is offline. It appears here as soon as possible.'
+  if (state === 'ended') return 'The program has exited. This is its last output.'
   const behind = state === 'behind' ? 'The program prints faster than this page can draw; a new picture follows. ' : ''
   if (yours) return `${behind}You have the keys. Ctrl+] or Shift+Esc gives them back and leaves the terminal.`
   if (name !== undefined) return `${behind}${name} has the keys in another window. You can read.`
@@ -197,10 +197,10 @@ function endWords({ code, signal }: { code?: number; signal?: number }): string 
   return code === undefined ? 'The program has exited.' : `The program has exited with exit code ${code}.`
 }
 
-/** The address of a link that a program has printed, which the person reads before they open it. */
+/** The address of a link that a program printed; the person reads it before opening it. */
 function LinkCard({ link, close }: { link: string; close(): void }) {
   const url = URL.parse(link)
-  // xterm hands on web addresses alone; a script as an address would run in the page.
+  // xterm only passes web addresses on; a script as an address would run in the page.
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:') return null
   return (
     <p class="terminal-link" role="alert">
@@ -225,7 +225,7 @@ const keyRow = [
 
 const keyNames: Readonly<Record<string, string>> = { '←': 'Left', '↑': 'Up', '↓': 'Down', '→': 'Right' }
 
-/** Keys that the keyboard of a phone does not have. Touching them does not move the focus, so the phone's keyboard stays open. */
+/** Keys that a phone's keyboard lacks. Touching them does not move the focus, so the phone's keyboard stays open. */
 function KeyRow({
   type,
   parts,

@@ -4,9 +4,9 @@ import { Terminal } from '@xterm/xterm'
 keepStylesToPolicy()
 
 type ScreenWires = {
-  /** Keys that the person has pressed while they have the keys of the terminal. */
+  /** The person pressed keys while they have the terminal's keyboard. */
   typed(text: string): void
-  /** The person wants to leave the terminal by the keyboard. */
+  /** The person asked, by the keyboard, to leave the terminal. */
   leave(): void
   link(address: string): void
   titled(title: string): void
@@ -14,10 +14,10 @@ type ScreenWires = {
 
 const usualFont = 14
 const [leastFont, mostFont] = [9, 15]
-/** A high terminal has letters of at least this size, and the page is scrolled instead. */
+/** A terminal with many rows has letters of at least this size, and the page is scrolled instead. */
 const readableFont = 11
 const mostOfWindow = 0.75
-/** The rows above the screen that a page keeps. */
+/** How many rows above the screen a page keeps. */
 export const rowsAbove = 1_000
 
 const light: ITheme = {
@@ -71,8 +71,8 @@ const dark: ITheme = {
 const prefersDark = matchMedia('(prefers-color-scheme: dark)')
 
 /**
- * A terminal in the page. It has the size of its owner's terminal and draws what the owner's terminal draws. It answers
- * no question of the program, because the owner's terminal has answered it: only what the person types leaves it.
+ * A terminal in the page. It has the size of its owner's terminal and draws the same output. It answers none of the program's queries,
+ * because the owner's terminal has answered them: it only sends what the person types.
  */
 export class TerminalScreen {
   #terminal: Terminal
@@ -83,7 +83,7 @@ export class TerminalScreen {
   #reads = false
   #control = false
 
-  /** `isAlone`: no other terminal is open, so that this one can afford to be drawn a second time for screen readers. */
+  /** `isAlone`: no other terminal is open, so this one can also be drawn a second time for screen readers. */
   constructor(parent: HTMLElement, label: string, isAlone: boolean, wires: ScreenWires) {
     const terminal = new Terminal({
       allowProposedApi: false,
@@ -92,7 +92,7 @@ export class TerminalScreen {
       disableStdin: true,
       fontFamily: getComputedStyle(parent).getPropertyValue('--mono'),
       fontSize: usualFont,
-      // A link that a program prints may lead anywhere, so its address is shown before it is opened.
+      // A link printed by a program may lead anywhere, so its address is shown before it is opened.
       linkHandler: { activate: (_, address) => wires.link(address) },
       logLevel: 'off',
       minimumContrastRatio: 4.5,
@@ -123,11 +123,11 @@ export class TerminalScreen {
     })
   }
 
-  /** Draws a picture in the place of everything that was drawn before it. */
+  /** Draws a picture that replaces everything drawn before. */
   picture(cols: number, rows: number, bytes: Uint8Array, done: () => void): void {
     const { active } = this.#terminal.buffer
     const up = active.baseY - active.viewportY
-    // Earlier output is drawn first, so that the reset has to be written behind it and not called.
+    // Earlier output is drawn first, so the reset must be written after it instead of being called.
     this.#terminal.write('\u001bc', () => {
       if (this.#terminal.cols !== cols || this.#terminal.rows !== rows) this.#terminal.resize(cols, rows)
     })
@@ -142,7 +142,7 @@ export class TerminalScreen {
     this.#terminal.write(bytes, done)
   }
 
-  /** Whether the person has the keys: only then is anything typed. */
+  /** Whether the person has the keyboard: only then can they type. */
   set holds(holds: boolean) {
     this.#holds = holds
     this.#control = false
@@ -157,7 +157,7 @@ export class TerminalScreen {
     this.#setReading()
   }
 
-  /** While xterm exposes the rows to a screen reader, it takes no text that comes without keys, such as emoji. */
+  /** While xterm exposes the rows to a screen reader, it accepts no text that comes without keystrokes, such as emoji. */
   #setReading(): void {
     this.#terminal.options.screenReaderMode = this.#reads || (this.#isAlone && !this.#holds)
   }
@@ -166,20 +166,20 @@ export class TerminalScreen {
     this.#terminal.focus()
   }
 
-  /** The next key is pressed together with Ctrl, as on a keyboard without that key. */
+  /** Combines the next key with Ctrl, as a keyboard with that key would. */
   control(): void {
     this.#control = true
     this.focus()
   }
 
-  /** The bytes of a key by its name, as the program wants them. */
+  /** The bytes that a program expects for a key, by the key's name. */
   bytesOf(key: 'Up' | 'Down' | 'Left' | 'Right' | 'Escape' | 'Tab' | 'Enter'): string {
     const arrow = { Up: 'A', Down: 'B', Right: 'C', Left: 'D' }[key as string]
     if (arrow !== undefined) return `\u001b${this.#terminal.modes.applicationCursorKeysMode ? 'O' : '['}${arrow}`
     return { Escape: '\u001b', Tab: '\t', Enter: '\r' }[key as string]!
   }
 
-  /** Chooses letters with which the whole width fits into the page, as far as they can be read. */
+  /** Chooses the letter size with which the whole width fits into the page, as long as it is readable. */
   fit(): void {
     const { options } = this.#terminal
     const screen = this.#parent.querySelector<HTMLElement>('.xterm-screen')
@@ -196,7 +196,7 @@ export class TerminalScreen {
     this.#terminal.dispose()
   }
 
-  /** False keeps a key from the terminal and leaves it to the page. */
+  /** Returning false keeps a key from the terminal and leaves it to the page. */
   #key(event: KeyboardEvent, { leave }: ScreenWires): boolean {
     const leaves = (event.ctrlKey && event.key === ']') || (event.shiftKey && event.key === 'Escape')
     if (this.#holds && !leaves) return true
@@ -213,16 +213,16 @@ export class TerminalScreen {
   }
 }
 
-/** The character that Ctrl makes of a letter. */
+/** The character that Ctrl and a letter produce. */
 function controlKey(letter: string): string {
   const code = letter.toUpperCase().charCodeAt(0)
   return code >= 0x40 && code < 0x60 ? String.fromCharCode(code - 0x40) : letter
 }
 
-/** Modes in which a terminal reports the mouse, or that it has the focus. */
+/** Modes in which a terminal reports mouse events or its focus. */
 const reportModes = new Set([9, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1015, 1016])
 
-/** Leaves out every sequence that xterm would answer, and those that would change what the person sees of the page. */
+/** Ignores every sequence that xterm would answer, and sequences that would change the page around the terminal. */
 function ignoreQuestions({ parser }: Terminal): void {
   const ignored = () => true
   const csi = [
@@ -243,14 +243,14 @@ function ignoreQuestions({ parser }: Terminal): void {
     )
   parser.registerDcsHandler({ intermediates: '$', final: 'q' }, ignored)
   parser.registerDcsHandler({ intermediates: '+', final: 'q' }, ignored)
-  // The colours of the page, and the clipboard.
+  // The codes that change the colours of the page, or the clipboard.
   for (const code of [4, 5, 10, 11, 12, 17, 19, 52, 104, 110, 111, 112]) parser.registerOscHandler(code, ignored)
 }
 
 /**
- * xterm writes sizes and colours into style elements and style attributes, both of which the page's policy refuses. With
- * this, such an element becomes a sheet of the document, and such an attribute is set by its properties. The policy
- * allows both, because only a script of the page itself can do them. So the policy needs no exception for xterm.
+ * xterm writes sizes and colours into style elements and style attributes, both of which the page's policy refuses. This turns such an
+ * element into a style sheet of the document, and sets the properties of such an attribute one by one. The policy allows both, because
+ * only a script of the page itself can do that. So the policy needs no exception for xterm.
  */
 function keepStylesToPolicy(): void {
   document.createElement = createElement
@@ -259,7 +259,7 @@ function keepStylesToPolicy(): void {
 function createElement(tag: string, options?: ElementCreationOptions): HTMLElement {
   if (tag === 'style') return sheetElement()
   const element = newElement(tag, options)
-  // xterm gives the attribute to no other element.
+  // xterm uses the attribute on no other element.
   if (tag === 'span') element.setAttribute = setAttribute
   return element
 }
@@ -272,7 +272,7 @@ function setAttribute(this: HTMLElement, name: string, value: string): void {
   else Element.prototype.setAttribute.call(this, name, value)
 }
 
-/** An element that replaces a style element: its text is a sheet of the document until it is removed. */
+/** An element that replaces a style element: its text is a style sheet of the document until the element is removed. */
 function sheetElement(): HTMLElement {
   const element = newElement('data')
   element.hidden = true

@@ -9,7 +9,7 @@ import { ago } from '../words/words.ts'
 
 const terminalLink = (id: string) => `#/terminals/${encodeURIComponent(id)}`
 
-/** Previews of the terminals of all machines, or one of them with others beside it. */
+/** Previews of the terminals of all machines, or one open terminal with others beside it. */
 export function TerminalsView({ id }: { id?: string }) {
   useTerminals()
   if (id !== undefined) return <OpenTerminals id={id} />
@@ -64,7 +64,7 @@ function TerminalCard({ row }: { row: TerminalRow }) {
   )
 }
 
-/** One terminal, and those that the address names beside it. */
+/** One terminal, and the others that the address names, beside it. */
 function OpenTerminals({ id }: { id: string }) {
   const all = terminals.value
   const beside = (address.value.filters.get('beside') ?? '').split(' ').filter((each) => each !== '' && each !== id)
@@ -104,7 +104,7 @@ function OpenTerminals({ id }: { id: string }) {
   )
 }
 
-/** A terminal that is not listed any more. */
+/** A row for a terminal that is no longer listed. */
 function goneRow(id: string): TerminalRow {
   const about = { name: 'A terminal that is gone', agent: '', machine: '', project: '', kind: 'crew' } as const
   return { id, ...about, state: 'gone', since: 0, keys: false }
@@ -124,7 +124,7 @@ export function AgentTerminal({ agent }: { agent: string }) {
   )
 }
 
-/** Leads from an agent to its terminal; nothing if no machine shows one. */
+/** A link from an agent to its terminal; nothing if no machine shows one. */
 export function AgentTerminalLink({ agent }: { agent: string }) {
   useTerminals()
   const row = (terminals.value ?? []).find(({ hubAgent }) => hubAgent === agent)

@@ -5,19 +5,19 @@ import { count } from '../words/words.ts'
 const width = 1_000
 const height = 220
 const margin = { left: 64, right: 8, top: 12, bottom: 28 }
-/** Bars that are drawn; of more agents or projects only those with the most tokens, of more days only the newest. */
+/** The most bars that are drawn: the agents or projects with the most tokens, or the newest days. */
 const mostBars = 120
 
 const tokensOf = ({ input, output }: UsedAmounts) => input + output
 
-/** A round number at or above the largest, for the upper end of the axis. */
+/** A round number not below the largest value, for the upper end of the axis. */
 function axisTop(largest: number): number {
   if (largest <= 0) return 1
   const power = 10 ** Math.floor(Math.log10(largest))
   return [1, 2, 5, 10].map((step) => step * power).find((top) => top >= largest)!
 }
 
-/** Tokens as bars, read ones below and written ones on top; the table has the same numbers. */
+/** Tokens as bars, input tokens below and output tokens on top; the table has the same numbers. */
 export function UsageChart({ rows, by }: { rows: readonly UsedAmounts[]; by: UsageGroup }) {
   if (rows.length === 0) return null
   const bars =

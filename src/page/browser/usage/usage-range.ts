@@ -1,6 +1,6 @@
 import type { UsedAmounts } from '../../../core/turns/conversations.ts'
 
-/** A time up to now, in the days of the reader's own zone; without `days`, everything. */
+/** A range of days that ends now, in the reader's own time zone; without `days`, everything. */
 type UsageRange = { name: string; title: string; days?: number }
 
 export const ranges: readonly UsageRange[] = [
@@ -21,13 +21,13 @@ export function since({ days }: UsageRange, now: number): number {
   return new Date(today.getFullYear(), today.getMonth(), today.getDate() - days + 1).getTime()
 }
 
-/** The name of a day, as in 2026-11-16. */
+/** The name of a day, such as 2026-11-16. */
 export function dayName(at: Date): string {
   const two = (number: number) => String(number).padStart(2, '0')
   return `${String(at.getFullYear()).padStart(4, '0')}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
 }
 
-/** The days of a range without gaps: a day on which nothing was used counts zero. */
+/** The days of a range without gaps: a day without usage counts zero. */
 export function filledDays(rows: readonly UsedAmounts[], range: UsageRange, now: number): UsedAmounts[] {
   const known = new Map(rows.map((row) => [row.key, row]))
   const first = range.days === undefined ? rows[0]?.key : dayName(new Date(since(range, now)))

@@ -16,17 +16,17 @@ const groups: readonly { name: UsageGroup; title: string }[] = [
 
 type Usage = { rows: UsedAmounts[]; away: AwayAgent[] }
 
-/** The reader's own time zone, whose days the hub counts by. */
+/** The reader's own time zone, by whose days the hub counts. */
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
-/** Tokens, cost, turns, failures and time without quota, as a chart and as a table; and the quotas that are spent. */
+/** Tokens, cost, turns, failures and time without quota, as a chart and as a table; and the quotas that are used up. */
 export function UsageView() {
   const { filters } = address.value
   const by = groups.find(({ name }) => name === filters.get('by')) ?? groups[0]!
   const range = rangeNamed(filters.get('range'))
   const [usage, setUsage] = useState<Usage | undefined>(undefined)
   const [trouble, setTrouble] = useState('')
-  // The numbers of today are read again as the day goes on, because they grow.
+  // The numbers of today are loaded again every minute, because they grow.
   const minute = Math.floor(now.value / 60_000)
   useEffect(() => {
     let isOver = false

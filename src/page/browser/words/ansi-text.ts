@@ -1,9 +1,9 @@
-/** A part of a command's output in one style. */
+/** A part of a command's output that has one style. */
 type OutputPart = { text: string; colour?: 'red' | 'green' | 'yellow' | 'blue' | 'quiet'; bold?: true }
 
 /**
- * Sequences that steer a terminal: those with a bracket, titles and links up to their end, and single ones. A control
- * character that begins none of them is left out too: the text around a sequence must not join to a new one.
+ * Terminal escape sequences: those with a bracket, titles and links up to their end, and single ones. A control character that begins
+ * none of them is removed too, because the text around a removed sequence must not form a new one.
  */
 const sequences =
   /\u001b\[([0-?]*)[ -/]*([@-~])|\u001b[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\|$)|\u001b[ -/]*[0-~]|\u009b[0-?]*[ -/]*[@-~]|[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/g
@@ -23,14 +23,14 @@ const colours: Readonly<Record<number, NonNullable<OutputPart['colour']>>> = {
   96: 'blue',
 }
 
-/** The lines of a command's output. A line that was overwritten, as by a progress bar, is shown in its last state. */
+/** The lines of a command's output. A line that was overwritten, as by a progress bar, is shown in its final state. */
 export function outputLines(output: string): string[] {
   const lines = output.replaceAll('\r\n', '\n').split('\n')
   if (lines.at(-1) === '') lines.pop()
   return lines.map((line) => line.slice(line.replace(/\r+$/, '').lastIndexOf('\r') + 1).replace(/\r+$/, ''))
 }
 
-/** Reads the colours of one line of output; every other sequence is left out. Each line begins without a colour. */
+/** Parses the colours of one line of output and drops every other sequence. Each line begins without a colour. */
 export function outputParts(line: string): OutputPart[] {
   const parts: OutputPart[] = []
   let look: Omit<OutputPart, 'text'> = {}
@@ -50,7 +50,7 @@ export function outputParts(line: string): OutputPart[] {
 function lookAfter(was: Omit<OutputPart, 'text'>, codes: readonly number[]): Omit<OutputPart, 'text'> {
   let look = { ...was }
   for (const [at, code] of codes.entries()) {
-    // Further numbers name one of many colours, which the page does not have.
+    // Further numbers choose one of many colours, which the page does not support.
     if (code === 38 || code === 48) break
     if (code === 0) look = {}
     else if (code === 1) look.bold = true

@@ -1,6 +1,6 @@
 import { safeText } from '../../../chat/style/safe-text.ts'
 
-/** A text in parts; those that begin with a searched word are marked. */
+/** Splits a text into parts; parts that begin with a search word are marked. */
 export function markedWords(text: string, search: string): { text: string; isMarked: boolean }[] {
   const words = search.split(/\s+/).filter((word) => word !== '')
   const shown = safeText(text)

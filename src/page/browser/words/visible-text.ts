@@ -1,10 +1,10 @@
-/** A part of a text: words, or one character that a person would not see, by its code. */
+/** A part of a text: visible text, or the code of one character that a person would not see. */
 type TextPart = { words: string } | { code: number }
 
 /**
- * Characters that are invisible, or that move other text: control characters, marks of direction, spaces without width, fillers,
- * tags, and characters that break lines. A program can be made to read differently from what it does by these. Tab and newline stay,
- * and so do the joiner of emoji and the signs that choose the form of a character.
+ * Characters that are invisible or that move other text: control characters, direction marks, spaces without width, fillers, tags, and
+ * characters that break lines. They can make a program look different from what it does. Tab and newline are kept, as are the joiner of
+ * emoji and variation selectors.
  */
 const unseen =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|[\u{1d173}-\u{1d17a}\u{e0000}-\u{e007f}]|(?<!\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?)\u200d/gu
@@ -36,7 +36,7 @@ const names: Readonly<Record<number, string>> = {
   0xfeff: 'byte order mark',
 }
 
-/** Splits a text, so that the characters that are not seen can be shown by their names. */
+/** Splits a text, so that invisible characters can be shown by their names. */
 export function textParts(text: string): TextPart[] {
   const parts: TextPart[] = []
   let from = 0
@@ -51,7 +51,7 @@ export function textParts(text: string): TextPart[] {
 
 const short: Readonly<Record<number, string>> = { 0x00: 'NUL', 0x07: 'BEL', 0x08: 'BS', 0x0d: 'CR', 0x1b: 'ESC' }
 
-/** Names a character in a few plain letters, which every font has: "ESC", "U+202E". */
+/** The name of a character in a few plain letters, which every font has: "ESC", "U+202E". */
 export function codeSign(code: number): string {
   return short[code] ?? `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
 }
@@ -59,5 +59,5 @@ export function codeSign(code: number): string {
 export function codeName(code: number): string {
   const sign = `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
   const name = names[code]
-  return name === undefined ? `${sign}: a character that is not seen` : `${sign}: ${name}`
+  return name === undefined ? `${sign}: an invisible character` : `${sign}: ${name}`
 }

@@ -1,7 +1,7 @@
 import { codeName, codeSign, textParts } from './visible-text.ts'
 
 /**
- * Shows a text in which every character can be seen: characters that are invisible, or that change the direction of others, are shown by
+ * Shows a text in which every character is visible: characters that are invisible, or that change the direction of others, are shown by
  * their names.
  */
 export function VisibleWords({ text }: { text: string }) {

@@ -1,7 +1,7 @@
 import type { Task, TaskState } from '../../../hub/model/tasks/task.ts'
 import { signal } from '@preact/signals'
 
-/** The time now, for ages on the page; it moves every half minute. */
+/** The present time, for ages on the page; it is updated every half minute. */
 export const now = signal(Date.now())
 setInterval(() => (now.value = Date.now()), 30_000)
 
@@ -44,7 +44,7 @@ export function clockTime(at: number): string {
   return (isToday ? today : otherDay).format(at)
 }
 
-/** The columns of the board, and the states that each of them holds. */
+/** The columns of the board, and the states of the tasks in each. */
 export const columns: readonly { name: string; states: readonly TaskState[] }[] = [
   { name: 'To do', states: ['QUEUED', 'PENDING_ACK'] },
   { name: 'In progress', states: ['ASSIGNED', 'IN_PROGRESS'] },
@@ -76,7 +76,7 @@ export function tokenWords(tokens: number): string {
   return tokens < 10_000 ? count(tokens) : `${count(Math.round(tokens / 1000))}k`
 }
 
-/** Formats a part from 0 to 1, such as "40 %". */
+/** Formats a fraction from 0 to 1, such as "40 %". */
 export const percent = (part: number) => `${Math.round(part * 100)} %`
 
 /** Formats a duration: "0.8 s", "42 s", "3 min 20 s", "2 h 5 min". */

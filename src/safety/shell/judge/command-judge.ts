@@ -87,7 +87,7 @@ export class CommandJudge {
     return this.#npm(inner.npm, inner.folder, simple, depth)
   }
 
-  /** A script of package.json is judged by its text; a program of npx only if it is installed. */
+  /** A script of package.json is judged by its text; a program of npx is judged only if it is installed. */
   async #npm(name: string, folder: Word | undefined, simple: Simple, depth: number): Promise<void> {
     const cwds = folder
       ? simple.cwds?.flatMap(
@@ -115,7 +115,7 @@ export class CommandJudge {
     }
   }
 
-  /** Judges an unknown program: it is the project's own if it is installed there. */
+  /** Judges an unknown program: it counts as the project's own if it is installed there. */
   async #installed(name: string, args: readonly Word[], cwds: readonly string[] | undefined): Promise<Reading> {
     const dark = args.find((word) => !word.values)
     if (dark) return unclear(dark)
@@ -125,7 +125,7 @@ export class CommandJudge {
     return is('unknown', `termaite does not know the program ${name}`)
   }
 
-  /** Guesses what a command does in a script that is not understood as a whole. */
+  /** Guesses the effect of a command in a script that is not understood as a whole. */
   async guessed(simple: Simple, depth: number): Promise<void> {
     const argv = argumentsOf(simple.words)
     if (only(simple.words[0]) === undefined) return
@@ -140,7 +140,7 @@ export class CommandJudge {
     const paths: Touched[] = []
     for (const { word, how } of reading.paths ?? []) {
       const one = await touching(word, how, world)
-      // The name of the first file says more than the program's own words.
+      // The name of the first file says more than the program's own arguments.
       const names = one.finding.class === finding.class && finding.why === reading.why && finding.class !== 'reads'
       finding = names ? one.finding : worse(finding, one.finding)
       paths.push(...one.paths)
@@ -165,7 +165,7 @@ const commandText = (words: readonly Word[]) =>
 
 const mostReadings = 32
 
-/** Every way to read a command whose words stand for one of several texts. */
+/** All readings of a command whose words stand for one of several texts. */
 function alternatives(words: readonly Word[]): Word[][] | undefined {
   let readings: Word[][] = [[]]
   for (const word of words) {
@@ -176,11 +176,11 @@ function alternatives(words: readonly Word[]): Word[][] | undefined {
   return readings
 }
 
-/** The arguments whose text shows that they name something outside the working folder. */
+/** The arguments whose text shows that they lead out of the working folder. */
 const leadingOut = (args: readonly Word[]) =>
   args
     .filter((word) => word.values?.some((value) => /^(?:\/|~|\.\.(?:\/|$))|\/\.\.(?:\/|$)/.test(value)))
     .map((word) => ({ word, how: 'write' as const }))
 
-/** A program of the system that is named by its whole path. */
+/** A program of the system, given by its whole path. */
 const standardBin = /^\/(?:usr\/)?s?bin\/[^/]+$/

@@ -3,14 +3,14 @@ import type { Part, ShellClass } from '../shell-judgement.ts'
 import type { ShellWorld } from './shell-judge.ts'
 import { defined } from '../../../base/defined.ts'
 
-/** The classes that a project's own work consists of: a part of such a class needs no mark of danger. */
+/** The classes of ordinary work on a project: a part of such a class needs no mark of danger. */
 const usual: readonly ShellClass[] = ['reads', 'edits', 'runs']
 
 export const dangerousParts = (parts: readonly Part[]): Part[] => parts.filter((part) => !usual.includes(part.class))
 
 /**
- * The places of parts in their command, in order. A place that lies in another is left out, and so is one that is the whole
- * of a command of several lines, because a mark on everything shows nothing.
+ * The places of parts in their command, in order. A place inside another one is left out, as is one that covers a whole command of
+ * several lines, because a mark on everything shows nothing.
  */
 export function marksOf(command: string, parts: readonly Part[]): Mark[] | undefined {
   const all: Mark[] = parts.flatMap(({ span, why }) => (span ? [{ ...span, why }] : []))
@@ -23,7 +23,7 @@ export function marksOf(command: string, parts: readonly Part[]): Mark[] | undef
   return marks.length > 0 ? marks : undefined
 }
 
-/** Marks the dangerous parts of commands that an agent with rules of its own wants to run. */
+/** Marks the dangerous parts of commands that an agent with its own rules wants to run. */
 export async function withDangerMarked(question: Question, world: ShellWorld): Promise<Question> {
   if (!question.shows?.some((shown) => shown.type === 'command' && !shown.marks)) return question
   const { judge } = await import('./shell-judge.ts')

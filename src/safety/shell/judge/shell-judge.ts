@@ -19,8 +19,8 @@ import { variableValue, same, union } from '../script-state.ts'
 export type ShellWorld = ProjectBounds & { cwd: string }
 
 /**
- * Judges every part of a command before it runs, as far as that is possible: as text for a question, for rules that deny or
- * ask, and to ask more. No judgement lets a command pass: a wall, a rule or a person does.
+ * Judges every part of a command before it runs, as far as possible: to describe it in a question, to apply rules that deny or ask, and
+ * to ask more often. No judgement allows a command; only a wall, a rule or a person does.
  */
 export async function judge(command: string, world: ShellWorld): Promise<Judgement> {
   const real = (path: string) => realpath(path).catch(() => path)
@@ -40,12 +40,12 @@ export async function judge(command: string, world: ShellWorld): Promise<Judgeme
   return judgementOf(command, walk.parts.all)
 }
 
-/** Walks through a script, and follows the folder and the variables from command to command. */
+/** Walks through a script, and tracks the folder and the variables from command to command. */
 class ScriptWalk {
   readonly parts = new JudgedParts()
-  /** Whether a command runs beside those that follow it. */
+  /** Whether a command runs at the same time as the commands after it. */
   hasBackground = false
-  /** Whether a command before may have changed files, so that a pattern may meet others than now. */
+  /** Whether an earlier command may have changed files, so that a pattern may now match other files. */
   #changed = false
   #bounds: ProjectBounds
   #commands: CommandJudge
@@ -56,8 +56,8 @@ class ScriptWalk {
   }
 
   /**
-   * Judges commands that may run at the same time or again: what one of them changes, a pattern of another may meet. `work`
-   * returns false if they turn out to run one after the other.
+   * Judges commands that may run at the same time or repeatedly: a change by one of them may affect a pattern of another. `work` returns
+   * false if they turn out to run one after another.
    */
   async overlapping(work: () => Promise<boolean>): Promise<void> {
     const before = this.#changed
@@ -67,7 +67,7 @@ class ScriptWalk {
     await work()
   }
 
-  /** Notes whether a part that was judged so far may change files. */
+  /** Records whether a part that was judged so far may change files. */
   #note(): void {
     this.#changed ||= this.parts.all.some(({ class: kind }) => kind !== 'reads')
   }
@@ -82,7 +82,7 @@ class ScriptWalk {
     await this.parts.at(depth, lineAround(text, read.at), async () =>
       this.parts.odd(text, `termaite cannot judge it: ${read.fault}`),
     )
-    // The commands of such a script are guessed, for the words of the question and for rules that deny.
+    // The commands of such a script are guessed, for the text of the question and for rules that deny.
     let from = 0
     for (const words of commandsIn(text)) {
       const guess = words.map(({ text: one }) => one).join(' ')
@@ -116,7 +116,7 @@ class ScriptWalk {
       const after = await this.#command(commands[0]!, state, depth)
       return negated ? { well: after.any, any: after.any } : after
     }
-    // Each command of a pipe runs in a shell of its own.
+    // Each command of a pipe runs in a separate shell.
     await this.overlapping(async () => {
       for (const command of commands) await this.#command(command, state, depth)
       return true
@@ -127,7 +127,7 @@ class ScriptWalk {
   async #command(command: Command, state: State, depth: number): Promise<After> {
     for (const redirection of command.redirections)
       await this.parts.at(depth, spanOf(redirection), () => this.#redirection(redirection, state, depth))
-    // The files of a group are opened before it runs, those of a simple command after its patterns became names.
+    // The files of a group are opened before it runs, those of a simple command after its patterns were expanded.
     if (command.type !== 'simple') this.#note()
     const after = await this.#body(command, state, depth)
     this.#note()
@@ -158,7 +158,7 @@ class ScriptWalk {
           any = (await this.#script(command.body, inside, depth)).any
           return true
         })
-        // A later round would begin where the first one ended.
+        // A later round would begin with the state in which the first one ended.
         if (!same(any, inside)) this.parts.odd(command.name, 'each round of its loop begins in another place')
         return { well: { ...state, variables: any.variables }, any: { ...state, variables: any.variables } }
       }
@@ -176,7 +176,7 @@ class ScriptWalk {
     this.parts.add(text, undefined, finding.why === '' ? is('reads', 'its output is discarded') : finding, paths)
   }
 
-  /** Judges the scripts and variables inside words, and finds the texts of the words. */
+  /** Judges the scripts and variables inside words, and determines the texts of the words. */
   async #words(words: readonly ScriptWord[], state: State, depth: number): Promise<Word[]> {
     for (const { text, pieces } of words)
       for (const piece of pieces) {
@@ -203,7 +203,7 @@ class ScriptWalk {
     if (words.length === 0) {
       const variables = new Map(state.variables)
       for (const { name, value } of sets) {
-        // A pattern in an assignment stands for itself.
+        // A pattern in an assignment is not expanded.
         if (isOwnName(name)) variables.set(name, variableValue([{ ...value, glob: false }]))
         else {
           variables.set(name, 'unknown')
@@ -239,7 +239,7 @@ class ScriptWalk {
   /** Follows `cd`; an unknown target means any folder. */
   #moved(words: readonly Word[], state: State): After {
     const name = only(words[0])
-    // The names of a pattern in a variable were found in the folder before.
+    // The names for a pattern in a variable were found in the previous folder.
     const variables = new Map(
       [...state.variables].map(([one, held]) => [one, held !== 'unknown' && held.glob ? 'unknown' : held] as const),
     )
@@ -253,7 +253,7 @@ class ScriptWalk {
     const folders: string[] = []
     for (const cwd of state.cwds) {
       const written = isAbsolute(target) ? join(target) : join(cwd, target)
-      // A shell takes `..` away from the path that it remembers, the system from where a link led.
+      // A shell removes `..` from the path that it remembers; the system applies it to the target of a link.
       if (targetOf(written) !== written.replace(/(.)\/$/, '$1')) return { well: lost, any: lost }
       folders.push(written.replace(/(.)\/$/, '$1'))
     }
@@ -266,7 +266,7 @@ const spanOf = ({ text, at }: { text: string; at: number }): Span => ({ from: at
 
 /** The line around a character, without the blanks at its ends. */
 function lineAround(text: string, at: number): Span {
-  // A reader stops after what it does not understand, which may be the end of the text.
+  // A parser stops after text that it does not understand, which may be the end of the script.
   const before = Math.max(0, Math.min(at, text.trimEnd().length - 1))
   const from = text.lastIndexOf('\n', before - 1) + 1
   const end = text.indexOf('\n', before)

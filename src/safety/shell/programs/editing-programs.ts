@@ -7,7 +7,7 @@ const writes = programOf({ class: 'edits', touch: 'write' })
 const removes = programOf({ class: 'removes', touch: 'remove' })
 
 /**
- * A script of sed that may write a file (`w`) or run a command (`e`): those letters come at an end, or after an address or a
+ * A script of sed that may write a file (`w`) or run a command (`e`): these letters come at an end, or after an address or a
  * substitution.
  */
 const actingScript = /(?:^|[;{}\n/|#,@!$\d])\s*[gpIiMm\d]*[weWrR](?:\s|$|;|\d)|^\s*[weWrR]/

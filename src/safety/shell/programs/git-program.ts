@@ -5,11 +5,11 @@ import { literal, only, wordText } from '../simple-command.ts'
 import { hasFlag, optionsOf } from '../command-options.ts'
 import { gitVerb } from './git-verbs.ts'
 
-/** Settings that change only words and colours; any other may name a program. */
+/** Settings that only change words and colours; any other may name a program. */
 const tame =
   /^(?:user\.(?:name|email)|color\..*|core\.quote[Pp]ath|core\.auto[Cc]rlf|init\.default[Bb]ranch|advice\..*|commit\.gpg[Ss]ign|diff\.(?:rename[Ss]|algorithm|noprefix)|log\..*|pull\.(?:rebase|ff))=/
 
-/** Flags that name a file or a program in commands that otherwise only read. */
+/** Flags that name a file or a program, in commands that otherwise only read. */
 const leaks: readonly [string, Reading][] = [
   ['--output', is('unknown', '--output writes a file')],
   ['--ext-diff', is('dynamic', '--ext-diff runs a program')],
@@ -28,7 +28,7 @@ export const git: Known = (args) => {
   return { ...reading, paths: [...(reading.paths ?? []), ...folders.map((word) => ({ word, how: 'read' as const }))] }
 }
 
-/** Reads the options before the subcommand: `-c` can name a program to run. */
+/** Parses the options before the subcommand: `-c` can name a program to run. */
 function leading(args: readonly Word[]): Reading | { sub: string; rest: readonly Word[]; folders: Word[] } {
   const folders: Word[] = []
   for (let i = 0; i < args.length; i++) {
@@ -78,7 +78,7 @@ function subcommand(sub: string, args: readonly Word[]): Reading {
     if (sub === 'grep' && has('-O')) return is('dynamic', 'it runs a program')
     // Only a word that leads out of the repository is certainly a path; a revision may look like one.
     const out = options.operands.filter((word) => word.values?.some((value) => /^(?:\/|\.\.\/|~)/.test(value)))
-    // The file of `HEAD:file` and of `-L1,9:file`.
+    // The file in `HEAD:file` and in `-L1,9:file`.
     const named = args.flatMap((word) => /:([^:]+)$/.exec(wordText(word))?.[1] ?? [])
     return { ...reads(), paths: [...out, ...named.map(literal)].map((word) => ({ word, how: 'read' })) }
   }

@@ -1,18 +1,18 @@
-/** A subcommand of git, as far as it is the same for all arguments. */
+/** The properties of a git subcommand that do not depend on its arguments. */
 type GitVerb = {
-  /** The likely effect; a verb without one depends on its arguments, or is unknown. */
+  /** The likely effect; missing for a verb that depends on its arguments, or is unknown. */
   does?: 'reads' | 'edits' | 'reaches' | 'destroys'
-  /** Speaks to a remote, mostly with the person's keys. */
+  /** Communicates with a remote, usually with the person's keys. */
   remote?: true
   /** Makes commits, and signs them with `-S`. */
   signs?: true
-  /** The verb can begin a rule that a person grants: the words after it cannot name another program to run. */
+  /** Whether a rule that a person grants can begin with this verb: the words after it cannot name another program to run. */
   grants?: true
 }
 
 /**
- * The subcommands of git by what they do: the knowledge behind questions and rules. The arguments by which git runs without
- * a sandbox are apart in `rules/plain-readers.ts`, so that no belief about an effect lets a command run.
+ * The subcommands of git by their effect: the knowledge for questions and rules. The arguments with which git runs without a sandbox are
+ * separate, in `rules/plain-readers.ts`, so that no assumption about an effect lets a command run.
  */
 const rows: readonly (GitVerb & { verbs: string })[] = [
   { verbs: 'status log show diff', does: 'reads', grants: true },
@@ -39,7 +39,7 @@ const table: ReadonlyMap<string, GitVerb> = new Map(
   rows.flatMap(({ verbs, ...verb }) => verbs.split(' ').map((name) => [name, verb] as const)),
 )
 
-/** The facts about a subcommand; none for one that the table does not have, which may be an alias for anything. */
+/** The facts about a subcommand; empty for one that is not in the table, which may be an alias for anything. */
 export const gitVerb = (name: string): GitVerb => table.get(name) ?? {}
 
 /** The subcommand of a git command and the words after it. */

@@ -15,7 +15,7 @@ const printing = setOf(
   'echo true false : pwd date cal whoami id groups uname arch hostname uptime nproc free ps pgrep pidof lsof which whereis type seq sleep wait jobs tty locale getconf getent lscpu lsblk lsmod lspci lsusb vmstat iostat w who last basename dirname expr factor numfmt yes clear tput stty times ulimit umask break continue return exit shift tr printf test [ dircolors ss netstat sw_vers',
 )
 
-/** Flags of the showing programs that have a value, so that the value is not taken for a file. */
+/** Flags with a value in the programs that show files, so that the value is not taken for a file. */
 const values = setOf('-n -c -w -d -f -b -t -k -s -I -L --max-depth -N -j')
 
 const search: Known = (args, call) => {
@@ -53,7 +53,7 @@ const shown = programOf({ class: 'reads', touch: 'read', takes: values })
 const writing = programOf({ class: 'edits', touch: 'write' })
 const jq = programOf({ class: 'reads', touch: 'read', skip: 1, takes: ['--arg', '--indent', '--tab'] })
 
-/** Judges the commands that change a shell's folder: the folder is only looked at. */
+/** Judges the commands that change a shell's folder: the folder is only read. */
 const cd: Known = (args) => {
   const operands = args.filter((word) => wordText(word) !== '--')
   const away = operands.find((word) => !word.values || word.values.some((value) => value.startsWith('-')))
@@ -66,7 +66,7 @@ const evaluation: Known = (args) =>
     ? is('dynamic', 'it evaluates text as the shell’s own language')
     : reads()
 
-/** Programs that look at things and change nothing, as far as their names and flags tell. */
+/** Programs that only read, as far as their names and flags tell. */
 export const lookers: Readonly<Record<string, Known>> = {
   ...Object.fromEntries(showing.map((name) => [name, shown])),
   ...Object.fromEntries(printing.map((name) => [name, programOf({ class: 'reads', free: true })])),

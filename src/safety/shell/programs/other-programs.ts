@@ -14,7 +14,7 @@ const builders =
 const modules =
   /^(?:pytest|unittest|doctest|mypy|ruff|black|isort|flake8|pylint|compileall|py_compile|json\.tool|tokenize|timeit|coverage|tabnanny|ast|dis)$/
 
-/** An interpreter: code in its arguments or input cannot be read; a file of the project is run. */
+/** An interpreter: code in its arguments or input cannot be read; a file is run as a program of the project. */
 function interpreter(code: readonly string[], takes: readonly string[] = [], safe: readonly string[] = []): Known {
   return (args) => {
     const options = optionsOf(args, ['-m', ...code, ...takes])
@@ -66,7 +66,7 @@ const node = interpreter(
   ['--test', '--check'],
 )
 
-/** Shell commands that set variables, which can decide what other programs do, or show all of them. */
+/** Shell commands that set variables, which can change the behaviour of other programs, or that show all variables. */
 const declares: Known = (args) => {
   const names = args.map((word) => wordText(word)).filter((text) => !text.startsWith('-'))
   if (names.length === 0) return is('secrets', 'it shows variables, which may hold keys')

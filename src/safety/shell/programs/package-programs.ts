@@ -37,7 +37,7 @@ const npm: Known = (args, { name }) => {
     return is('network', 'it contacts the package registry')
   if (/^(?:config|c)$/.test(sub)) return is('secrets', 'settings of npm hold tokens')
   if (sub === 'pack') return is('runs', 'it runs scripts of the project')
-  // pnpm and yarn run what is installed, and fetch nothing.
+  // pnpm and yarn only run installed programs, and download none.
   if (sub === 'exec') return programIn(args.slice(args.indexOf(options.operands[0]!) + 1), /^(?:pnpm|yarn)$/.test(name))
   if (
     /^(?:install|i|ci|in|add|a|remove|rm|r|un|uninstall|update|up|upgrade|link|ln|dedupe|ddp|prune|rebuild|import|install-test|it|cit|x|dlx|create|init|innit|set|cache|store|patch|global)$/.test(
@@ -49,7 +49,10 @@ const npm: Known = (args, { name }) => {
   return name === 'npm' ? is('unknown', `termaite does not know npm ${sub}`) : script(sub)
 }
 
-/** The words after `npx` and its like, which run a program of the project. A missing one would be fetched, unless none ever is. */
+/**
+ * The words after `npx` and similar commands, which run a program of the project. A missing program would be downloaded, unless
+ * `neverFetched`.
+ */
 function programIn(args: readonly Word[], neverFetched = false): Reading {
   const at = args.findIndex((word) => !(only(word) ?? '').startsWith('-'))
   const flags = (at < 0 ? args : args.slice(0, at)).map(wordText)
@@ -67,7 +70,7 @@ function programIn(args: readonly Word[], neverFetched = false): Reading {
 
 const npx: Known = (args) => programIn(args)
 
-/** Subcommands by their effect, the first that fits; all others are unknown. `mod:graph` stands for `mod graph`. */
+/** Subcommands by their effect; the first match counts, and all others are unknown. `mod:graph` stands for `mod graph`. */
 function subs(kinds: Partial<Record<'lists' | 'runs' | 'edits' | 'installing' | 'network', string>>): Known {
   return (args) => {
     const options = optionsOf(args)

@@ -3,7 +3,7 @@ import type { Word } from '../simple-command.ts'
 import { is, isRiskyVariable, reads, unclear } from '../shell-judgement.ts'
 import { literal, only, wordText } from '../simple-command.ts'
 
-/** A program that runs the command in its last arguments: its flags with a value, and its operands before the command. */
+/** A program that runs the command in its last arguments: its flags with a value, and the number of its operands before the command. */
 type Wrapper = {
   takes?: readonly string[]
   operands?: number
@@ -16,7 +16,7 @@ type Wrapper = {
 
 function wrapper(shape: Wrapper): Known {
   return (args) => {
-    // Flags that are not understood hide neither the command behind them nor the rules about that command.
+    // Unknown flags hide neither the command after them nor the rules about that command.
     let own = is(shape.class ?? 'runs', shape.why ?? 'it runs another command')
     let left = shape.operands ?? 0
     for (let i = 0; i < args.length; i++) {
@@ -41,7 +41,7 @@ function wrapper(shape: Wrapper): Known {
   }
 }
 
-/** The command that a flag such as `-S` of env or `-c` of flock has as one text. */
+/** The command in the single text of a flag such as `-S` of env or `-c` of flock. */
 function scriptIn(flag: string, rest: readonly Word[]): string | undefined {
   const found = /^(?:-\w*[Sc]|--(?:split-string|command)=?)(.*)$/s.exec(flag)
   if (!found) return undefined
@@ -83,7 +83,7 @@ const xargs: Known = (args) => {
   )
 }
 
-/** The mark of xargs' `-I`, which is replaced by each input line. */
+/** The placeholder of xargs' `-I`, which is replaced by each input line. */
 function replacedMark(flags: readonly Word[]): string | undefined {
   const at = flags.findIndex((word) => wordText(word).startsWith('-I') || wordText(word) === '-i')
   if (at < 0) return undefined
@@ -103,7 +103,7 @@ function commandAt(args: readonly Word[], takes: readonly string[]): number | un
 }
 
 const find: Known = (args) => {
-  // A pattern may become a word that makes find run a command.
+  // A pattern may expand to a word that makes find run a command.
   const unknown = args.find((word) => !word.values || word.glob)
   if (unknown) return unclear(unknown)
   const texts = args.map((word) => wordText(word))
@@ -128,7 +128,7 @@ const find: Known = (args) => {
     })
     i = end < 0 ? texts.length : end
   }
-  // Rules about files see the names that are looked for.
+  // Rules about files see the names that find searches for.
   const named = texts.flatMap((text, i) => (/^-i?name$/.test(texts[i - 1] ?? '') ? [text] : []))
   if (found.class === 'removes')
     for (const place of places)
@@ -137,7 +137,7 @@ const find: Known = (args) => {
   return { ...found, paths, inner }
 }
 
-/** fd runs everything after -x or -X on the files it finds. */
+/** fd runs everything after -x or -X on the files that it finds. */
 const fd: Known = (args) => {
   const unknown = args.find((word) => !word.values)
   if (unknown) return unclear(unknown)
@@ -171,7 +171,7 @@ const shell: Known = (args) => {
   return is('dynamic', 'it runs the commands in its input')
 }
 
-/** Judges `eval`: its words, joined, are a script. */
+/** Judges `eval`: its words are joined and run as a script. */
 const joinedScript: Known = (args) => {
   const unknown = args.find((word) => only(word) === undefined)
   if (unknown) return unclear(unknown)

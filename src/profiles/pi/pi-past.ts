@@ -1,8 +1,8 @@
-import type { PastFact, PastReader, PastSessions } from '../core/profile/past-session.ts'
-import type { Loose } from './shared/jsonl.ts'
+import type { PastFact, PastReader, PastSessions } from '../../core/profile/past-session.ts'
+import type { Loose } from '../shared/jsonl.ts'
 import { join } from 'node:path'
-import { contentText, idOf, listOf, loose, numberOf, textOf } from './shared/jsonl.ts'
-import { timeOf } from './shared/past-time.ts'
+import { contentText, idOf, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
+import { timeOf } from '../shared/past-time.ts'
 
 /** `--<folder>--/<time>_<session>.jsonl`: one line for each message, written when it is whole. */
 function piReader(): PastReader {

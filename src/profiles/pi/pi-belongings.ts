@@ -1,4 +1,4 @@
-import type { Belongings } from '../core/profile/belongings.ts'
+import type { Belongings } from '../../core/profile/belongings.ts'
 import { join } from 'node:path'
 
 /** pi has no MCP servers, hooks or rules; its extensions are programs that only pi can run. */
