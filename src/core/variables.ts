@@ -4,7 +4,7 @@ import { nearest } from '../base/text/nearest.ts'
 /** An environment variable, and what it does. `set`: termaite sets it itself for the programs that it starts. */
 type Variable = { name: string; does: string; set?: true }
 
-/** Variables of one kind, below their `title`. */
+/** Variables of one kind, with their `title`. */
 type VariableGroup = { title: string; rows: readonly Variable[] }
 
 /** termaite's own variables. Any other name with their prefix is a mistake, which `strayVariables` finds. */
@@ -203,7 +203,7 @@ export const variables: readonly VariableGroup[] = [
   },
 ]
 
-/** Names the variables that look like termaite's and are not, for a person who mistyped one. */
+/** Returns the variables that look like termaite's but are not, for a person who mistyped one. */
 export function strayVariables(env: Env): string[] {
   const names = own.map(({ name }) => name)
   return Object.keys(env)

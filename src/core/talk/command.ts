@@ -2,7 +2,7 @@ import type { Entry, WorkStatus } from './entry.ts'
 import type { Ask } from './question.ts'
 import type { ThemeName } from './themes.ts'
 
-/** A kept record of an agent that worked inside an earlier turn. */
+/** A stored record of an agent that worked inside an earlier turn. */
 export type EarlierWork = {
   turn: string
   role: string
@@ -23,7 +23,7 @@ export type EarlierWork = {
  */
 export type SaidHow = 'note' | 'text' | 'error' | 'aside'
 
-/** The world that a slash command is run with. Text that it says is shown and not kept. */
+/** The surroundings of a slash command. Text that it says is shown and not stored. */
 export type CommandWorld = {
   say(text: string, how?: SaidHow): void
   ask: Ask
@@ -33,13 +33,13 @@ export type CommandWorld = {
   screen: CommandScreen
 }
 
-/** The actions that a command can take on the screen where the person typed it. A screen of plain lines supports only some of them. */
+/** The actions of a command on the screen on which the person typed it. A screen of plain lines only supports some of them. */
 export type CommandScreen = {
-  /** Hands the terminal to another program while `work` runs. */
+  /** Gives the terminal to another program while `work` runs. */
   suspend<T>(work: () => Promise<T>): Promise<T>
-  /** Copies text to the clipboard. Returns a sentence that says how, or why it could not. */
+  /** Copies text to the clipboard. Returns a sentence that says how, or why it failed. */
   copy(text: string): Promise<string>
-  /** Clears the screen; the conversation stays. */
+  /** Clears the screen; the conversation is not affected. */
   clear(): void
   /** Puts text into the input, for the person to change or send. */
   fill(text: string): void
@@ -60,14 +60,14 @@ export type CommandScreen = {
 /** A slash command. */
 export interface Command {
   name: string
-  /** The arguments as the help shows them: `[agent]`. */
+  /** The arguments as shown in the help: `[agent]`. */
   words?: string
   help: string
   /** Whether `/help` shows the command among the first dozen. */
   matters?: boolean
-  /** Whether the command works only on termaite's own screen: it changes that screen, needs its terminal, or shows another session. */
+  /** Whether the command only works on termaite's own screen: it changes that screen, needs its terminal, or shows another session. */
   screen?: true
-  /** Returns completions for what has been typed. */
+  /** Returns completions for the text typed so far. */
   complete?(typed: string): readonly string[] | Promise<readonly string[]>
   run(args: string, world: CommandWorld): Promise<void>
 }
