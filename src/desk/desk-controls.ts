@@ -15,7 +15,7 @@ import type { BackgroundCommands } from '../native/tools/shell/background-comman
 import { defined } from '../base/defined.ts'
 import { UsageError } from '../core/io.ts'
 import { runTurn } from '../app/turn.ts'
-import { DeclinedQuestions } from './declined-questions.ts'
+import { DeclinedQuestions } from '../core/turns/declined-questions.ts'
 
 /** Everything that a slash command can read and change at the desk. */
 export interface DeskControls {

@@ -37,7 +37,7 @@ async function working(
     ...sat,
     folder,
     /** Types a command, and waits until something was said with these words. */
-    async type(line: string, words = 'has ended') {
+    async type(line: string, words = 'is over') {
       const before = heard.length
       desk.submit(line)
       await until(() => heard.slice(before).some((one) => one.type === 'said' && one.text.includes(words)))
@@ -90,7 +90,7 @@ test('/goal ends with a turn that fails, also when every quota is spent, and say
   await until(() => questions(heard).length > 0)
   // The person does not want to wait for the quota.
   desk.answer(questions(heard)[0]!.ask)
-  await until(() => spent.has('has ended'))
+  await until(() => spent.has('is over'))
   spent.golden(notes(heard).map((words) => words.replaceAll(/\d+:\d\d/g, '<time>')))
 })
 
@@ -113,7 +113,7 @@ test('/goal says what it needs, shows what goes on, and ends by /goal off or Esc
   await beginning(2)
   const before = heard.length
   assert.equal(desk.cancel(), true)
-  await until(() => heard.slice(before).some((one) => one.type === 'said' && one.text.includes('has ended')))
+  await until(() => heard.slice(before).some((one) => one.type === 'said' && one.text.includes('is over')))
   await desk.idle()
   at.golden(notes(heard))
   assert.equal(desk.standing().progress, undefined)

@@ -23,7 +23,7 @@ test(
     const sitting = new Sitting(window, 'dark', (row) => uncounted(row).replace(/\d\.\d s/, '#.# s'))
     await sitting.begun()
     window.type('/goal grep -c one work.txt | grep 2\r')
-    await sitting.framed('goal', ['has ended', rested('tokens')])
+    await sitting.framed('goal', ['is over', rested('tokens')])
 
     execFileSync('touch', [stay])
     window.type('/goal grep -c one work.txt | grep 5\r')

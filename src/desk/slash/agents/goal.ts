@@ -60,13 +60,13 @@ async function pursued(controls: DeskControls, { check, most, signal }: Goal): P
 }
 
 function goalPrompt({ check, turn, most, exit }: { check: string; turn: number; most: number; exit: number | string }) {
-  const how = typeof exit === 'number' ? `It exits with ${exit} now` : `It is ended by ${exit} now`
+  const how = typeof exit === 'number' ? `It exits with ${exit} now` : `The signal ${exit} stops it now`
   return [
     `Make this check pass (turn ${turn} of ${most}):`,
     '',
     check,
     '',
-    `${how}; its output is that of the command before this message. termaite runs it again after your answer. Mend the cause, and leave the check as strict as it is.`,
+    `${how}; its output is that of the command before this message. termaite runs it again after your answer. Fix the cause, and leave the check as strict as it is.`,
   ].join('\n')
 }
 

@@ -22,10 +22,10 @@ export function loopCommand(controls: DeskControls, goesOn: GoesOn): Command {
       const [, number = '', unit, prompt = ''] = /^(\d+)(?:([smh])|x)?\s+([^]+)$/.exec(rest) ?? []
       if (prompt === '' || Number(number) === 0)
         throw new UsageError(
-          'type how often or how far apart, and the prompt: /loop 5 mend one more warning, or /loop 10m is the build green?',
+          'type how often or how far apart, and the prompt: /loop 5 fix one more warning, or /loop 10m is the build green?',
         )
       if (/^(?:[!#]|\/[\w:-]+(?:\s|$))/.test(prompt))
-        throw new UsageError(`a loop sends prompts to agents, and ${prompt.split(/\s/)[0]} is none.`)
+        throw new UsageError(`a loop sends prompts to agents, and no agent knows ${prompt.split(/\s/)[0]}.`)
       if (unit === undefined && named !== undefined)
         throw new UsageError(`--max is for an interval; /loop ${number} sends the prompt ${number} times.`)
       const every = unit === undefined ? 0 : Number(number) * units[unit as keyof typeof units]

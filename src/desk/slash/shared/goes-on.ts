@@ -76,7 +76,7 @@ export async function goOn(
   let text: string
   try {
     const how = (await work(AbortSignal.any([signal, off]))) ?? 'you ended it, or left the chat'
-    text = `The ${nameOf(what)} has ended: ${how}.`.replace(/([.?!])\.$/, '$1')
+    text = `The ${nameOf(what)} is over: ${how}.`.replace(/([.?!])\.$/, '$1')
     await conversation.append({ type: 'note', text }, 'termaite')
   } finally {
     goesOn.end()

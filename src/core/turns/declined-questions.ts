@@ -1,5 +1,5 @@
-import type { Event } from '../core/talk/entry.ts'
-import type { Question } from '../core/talk/question.ts'
+import type { Event } from '../talk/entry.ts'
+import type { Question } from '../talk/question.ts'
 
 /** Notices the questions of a turn that the person answered with a no, or left without an answer. */
 export class DeclinedQuestions {
