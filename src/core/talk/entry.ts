@@ -2,7 +2,7 @@ import type { CallPlace } from './call-places.ts'
 import type { Framework } from './framework.ts'
 import type { Failure, Outcome } from './outcome.ts'
 import type { ReportStatus } from './notice.ts'
-import type { Question } from './question.ts'
+import type { DiffStarts, Question } from './question.ts'
 import type { Race } from './race.ts'
 import type { Ref } from './store.ts'
 
@@ -178,7 +178,14 @@ export type PlanItem = { task: string; status: 'pending' | 'in_progress' | 'comp
  * A file that a tool call changed; without `before` the file is new. `from`: the path from which the call moved the file; `gone`: the
  * call deleted it. The `data` of the call's result is a list of them.
  */
-export type FileChange = { path: string; before?: string; after: string; from?: string; gone?: true }
+export type FileChange = {
+  path: string
+  before?: string
+  after: string
+  starts?: DiffStarts
+  from?: string
+  gone?: true
+}
 
 /**
  * Amounts of a budget. `steps` are those of the workers; `cost` is in dollars, and covers only answers whose price is known; `ms` leaves

@@ -6,9 +6,22 @@ export type Shown =
       path: string
       before?: string
       after: string
+      starts?: DiffStarts
       /** Why a change of this file is dangerous. */ danger?: string
     }
   | { type: 'text'; text: string }
+
+/**
+ * The numbers of the first lines of a diff's two texts in the file before and after the change; without them nobody knows the numbers.
+ * Texts with several parts have a pair for each; the line of `partMark` is between two parts.
+ */
+export type DiffStarts = readonly (readonly [before: number, after: number])[]
+
+/** The line in place of the lines of a file that are left out on both sides of a diff. */
+export const partMark = '⋮'
+
+/** The starts of a diff whose texts are whole files. */
+export const wholeFile: DiffStarts = [[1, 1]]
 
 /** A part of a command that made the question necessary, from one character up to before another, and the reason. */
 export type Mark = { from: number; to: number; why: string }

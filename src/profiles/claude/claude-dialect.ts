@@ -17,8 +17,9 @@ import {
   rowOf,
   textOf,
 } from '../shared/jsonl.ts'
+import { wholeFile } from '../../core/talk/question.ts'
 import { unfinished } from '../../core/talk/outcome.ts'
-import { diffSides } from '../shared/diff-sides.ts'
+import { diffSides } from '../../core/work/diff-sides.ts'
 import { readMessage } from '../shared/failure-signs.ts'
 
 /** Claude Code's names for its errors, in the `error` field of a message. */
@@ -238,9 +239,12 @@ const windowNames: Readonly<Record<string, string>> = { five_hour: '5-hour', sev
 function changesOf({ filePath, content, structuredPatch }: Loose): FileChange[] {
   const path = textOf(filePath)
   if (path === undefined || !Array.isArray(structuredPatch)) return []
-  const hunks = listOf(structuredPatch).map(({ lines }) => `@@\n${Array.isArray(lines) ? lines.join('\n') : ''}\n`)
+  const hunks = listOf(structuredPatch).map(({ oldStart, newStart, lines }) => {
+    const known = typeof oldStart === 'number' && typeof newStart === 'number'
+    return `@@${known ? ` -${oldStart} +${newStart} @@` : ''}\n${Array.isArray(lines) ? lines.join('\n') : ''}\n`
+  })
   if (hunks.length > 0) return [{ path, ...diffSides(hunks.join('')) }]
-  return typeof content === 'string' ? [{ path, after: content }] : []
+  return typeof content === 'string' ? [{ path, after: content, starts: wholeFile }] : []
 }
 
 /** The usage of every model in this run; the totals beside it count a resumed session from its start. */

@@ -4,10 +4,11 @@ import type { Failure, FailureKind } from '../../core/talk/outcome.ts'
 import type { Sign } from '../shared/failure-signs.ts'
 import type { Step } from '../../core/profile/profile.ts'
 import type { CountedThread } from '../shared/counted-thread.ts'
+import { wholeFile } from '../../core/talk/question.ts'
 import { defined } from '../../base/defined.ts'
 import { shortPath } from '../../base/files/short-path.ts'
 import { contentText, denial, innerMessage, listOf, loose, numberOf, rowOf, textOf } from '../shared/jsonl.ts'
-import { diffSides } from '../shared/diff-sides.ts'
+import { diffSides } from '../../core/work/diff-sides.ts'
 import { readMessage } from '../shared/failure-signs.ts'
 import { usageSince } from '../shared/counted-thread.ts'
 
@@ -65,8 +66,10 @@ export function changesOf({ changes }: Loose): FileChange[] {
     const text = textOf(diff) ?? ''
     const { type, move_path } = loose(kind)
     const at = textOf(move_path) ?? textOf(path) ?? ''
-    if (type === 'add') return { path: at, after: text }
-    return type === 'delete' ? { path: at, before: text, after: '' } : { path: at, ...diffSides(text) }
+    if (type === 'add') return { path: at, after: text, starts: wholeFile }
+    return type === 'delete'
+      ? { path: at, before: text, after: '', starts: wholeFile }
+      : { path: at, ...diffSides(text) }
   })
 }
 
