@@ -27,7 +27,7 @@ const soonestMs = 1000
 export class DeskStatus {
   now: Standing
   view: readonly Entry[] = []
-  /** What goes on by itself, such as a goal; undefined if nothing does. */
+  /** The goal or loop that goes on by itself; undefined without one. */
   progress: string | undefined
   #parts: DeskStatusParts
   #spent = new SpentInView()

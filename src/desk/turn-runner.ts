@@ -36,7 +36,7 @@ type TurnRunnerParts = {
   turns?: RunningTurns
 }
 
-/** What a command of the person printed, and its exit code or the signal that ended it; without one it did not run to its end. */
+/** The output of a command of the person, and its exit code or the signal that stopped it; without an exit it did not run to its end. */
 export type CommandResult = { exit: number | string | undefined; output: string }
 
 /** Runs the turns of this desk, one after another. */

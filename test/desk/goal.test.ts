@@ -22,7 +22,7 @@ const progress = (heard: readonly DeskEvent[]) =>
     .flatMap((one) => (one.type === 'standing' ? [one.standing.progress] : []))
     .filter((words, at, all) => words !== all[at - 1])
 
-/** A desk whose agent adds a line to `work` with each turn, and keeps what it was asked. */
+/** A desk whose agent adds a line to `work` with each turn, and keeps each request. */
 async function working(
   t: TestContext,
   agent = (folder: string) => `cat > ${folder}/asked; echo one >> ${folder}/work; echo done`,

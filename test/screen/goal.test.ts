@@ -33,6 +33,7 @@ test(
     assert.match(window.raw, /goal: turn 1 of 10\. /)
     const again = new ProgramWindow(machine, looks.dark)
     t.after(() => again.end())
-    await again.shows(/left the\s+chat/)
+    await again.shows(/is over:/)
+    console.error(again.frame().rows.join('\n'))
   },
 )

@@ -127,7 +127,7 @@ export class StatusLine implements Component {
   }
 }
 
-/** What goes on by itself, whole or without the words before the numbers: `goal: turn 3 of 10`, `3 of 10`. */
+/** A goal or loop, whole or without the words before the numbers: `goal: turn 3 of 10`, `3 of 10`. */
 function progressForms(words: string, paint: Paint): [string, string] {
   return [paint(oneLine(words, 60)), paint(/\d+ of \d+/.exec(words)?.[0] ?? oneLine(words, 20))]
 }
