@@ -96,7 +96,7 @@ export async function openApp(io: Io, place: Place, read: Settings, options: App
     sweep(place.root, io).catch(() => {})
   const deadEnded =
     !options.ephemeral && existsSync(`${place.home}/crew/coordinators.json`)
-      ? // If a worker cannot be ended now, the next start finds it again.
+      ? // If a worker cannot be stopped now, the next start finds it again.
         endWorkers(files, { io, place, settings, slug: project.slug }).catch(() => {})
       : Promise.resolve()
   const moved = options.ephemeral ? undefined : await takeMovedProject(io, place)
