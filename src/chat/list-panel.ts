@@ -83,8 +83,8 @@ export class ListPanel implements Component, Focusable {
       return this.#type((field) => field.handleInput('\u0015'))
     }
     if (action !== undefined && this.#scrolls(this.#rows, action)) return
-    if (action !== undefined) return void this.#act(action)
-    this.#type((field) => field.handleInput(data))
+    if (action === undefined) return this.#type((field) => field.handleInput(data))
+    void this.#act(action)
   }
 
   /** Takes a key while the panel asks something. */

@@ -125,6 +125,12 @@ export class Seat {
       }
     },
     send: (prompt) => void this.turned.push(['send', prompt]),
+    turn: async (prompt) => {
+      this.turned.push(['turn', prompt])
+      return { outcome: { ok: true, text: '' } }
+    },
+    command: async (command) => void this.turned.push(['command', command]),
+    showProgress: (words) => void this.turned.push(['progress', words]),
     spend: (usage) => void this.turned.push(['spend', usage.input, usage.output]),
     atEnd: (work) => void this.ends.push(work),
     jobs: () => this.jobs,

@@ -63,14 +63,14 @@ async function keep(machine: Machine, all: readonly Said[]): Promise<void> {
     for (const [nth, [prompt, by, reply]] of turns.entries()) {
       const turn = `${id}-${nth}`
       const put = (fact: Fact, who: string) => {
-        const entry = {
+        const entry: Entry = {
           ...fact,
           id: `${turn}-${fact.type}`,
           at: now - ago * hour + nth,
           by: who,
           session: id,
           turn,
-        } as Entry
+        }
         return log.append(entry, 'unsynced')
       }
       await put({ type: 'prompt', text: prompt }, 'user')
