@@ -14,7 +14,7 @@ import { installedProfiles } from '../../../profiles/installed-programs.ts'
 import { leashOf } from '../../../settings/enabled-agents.ts'
 import { rewriteSettings, writeSettings } from '../../../settings/settings-editor.ts'
 import { channelWords, leashWords } from '../../../turn/agent-channel.ts'
-import { stateWords } from './agents.ts'
+import { stateWords } from '../shared/state-words.ts'
 
 /** Shows the agents of the settings as a list with keys, until the person leaves it. */
 export async function showAgents(controls: DeskControls, { screen }: CommandWorld): Promise<void> {
@@ -62,7 +62,7 @@ class AgentList implements ListView {
         await this.#write(file, withMoved(file, row.id, action === 'raise' ? -1 : 1))
         return undefined
       case 'remove': {
-        const words = `Remove ${row.id} from your settings? Its entry in ${file.file} is deleted; the program itself stays installed.`
+        const words = `Remove ${row.id} from your settings? Its entry in settings.json is deleted; the program itself stays installed.`
         if (!(await talk.sure(words))) return undefined
         await this.#write(file, withoutAgent(file, row.id))
         return `${row.id} is not in your settings any more.`
@@ -90,7 +90,7 @@ class AgentList implements ListView {
     }
   }
 
-  /** Reads the settings file again; undefined if there is none. */
+  /** Reads the settings file again; undefined if it does not exist yet. */
   async #file(): Promise<KnownSettings | undefined> {
     const { home } = this.#controls.app().place
     const file = await knownSettings(home)
@@ -144,7 +144,7 @@ class AgentList implements ListView {
     }
     return isHeld
       ? `${agent.name} takes turns now.`
-      : `${agent.name} cannot be held to the leash “${settings.leash}”, so it is off. To let it do everything, give it "leash": "all" with /config.`
+      : `The leash “${settings.leash}” cannot limit ${agent.name}, so it is off. To let it do everything, give it "leash": "all" with /config.`
   }
 }
 

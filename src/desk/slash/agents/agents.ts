@@ -1,9 +1,8 @@
 import type { Command } from '../../../core/talk/command.ts'
-import type { AgentStanding, Standing } from '../../../chat/desk/chat-desk.ts'
+import type { Standing } from '../../../chat/desk/chat-desk.ts'
 import type { App, AppPlace } from '../../../turn/app.ts'
 import type { DeskControls } from '../../desk-controls.ts'
 import type { AgentSettings } from '../../../settings/agent-settings.ts'
-import { localTime } from '../../../base/time/local-time.ts'
 import { groupDigits } from '../../../base/text/number-words.ts'
 import { channelWords, leashWords } from '../../../turn/agent-channel.ts'
 import { findSubagents } from '../../../native/loop/subagent-files.ts'
@@ -11,7 +10,7 @@ import { isTrusted } from '../shared/native-agent.ts'
 import { windowOf, atDesk, leashOf, nativeAgents, noAgentWords } from '../../../settings/enabled-agents.ts'
 import { UsageError } from '../../../core/io.ts'
 import { oneLine } from '../../../base/text/table.ts'
-import { stateNames } from '../../../chat/desk/chat-desk.ts'
+import { stateWords } from '../shared/state-words.ts'
 
 export function agentsCommand(controls: DeskControls): Command {
   return {
@@ -60,11 +59,4 @@ function line({ settings, leash }: AppPlace, agent: AgentSettings, { agents, nex
     leashWords(agent, leashOf(settings, agent, { leash })),
   ]
   return `- ${parts.join(' · ')}`
-}
-
-export function stateWords({ state, until, why }: AgentStanding): string {
-  return [
-    `${stateNames[state]}${until === undefined ? '' : ` until ${localTime(until)}`}`,
-    ...(why === undefined ? [] : [oneLine(why, 60)]),
-  ].join(': ')
 }
