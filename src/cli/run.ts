@@ -17,7 +17,7 @@ import { print, say, UsageError } from '../core/io.ts'
 import { version } from '../base/version.ts'
 import { exit } from '../core/exit-codes.ts'
 
-/** Runs this process: hands in its streams and signals, and sets its exit code. */
+/** Runs this process: passes on its streams and signals, and sets its exit code. */
 export async function runProcess(): Promise<void> {
   mark('code')
   if (process.env.PATH !== undefined) process.env.PATH = absolutePath(process.env.PATH)

@@ -26,7 +26,7 @@ export class Foresight {
   #text = ''
   /** The work so far; a turn waits for it, so that no agent is started twice. */
   #work: Promise<void> = Promise.resolve()
-  /** Whether the agent is looked at again after the work that runs. */
+  /** Whether the agent is checked again after the current work. */
   #isDue = false
   #emptied = new AbortController()
   /** The copying of the files, while it runs. No turn waits for it: its own snapshot is taken after it. */

@@ -71,7 +71,7 @@ export type Closing = {
  */
 export type NamedResource = { mention: string; help?: string; open?: string }
 
-/** One thing that a desk tells its screen. */
+/** One message from a desk to its screen. */
 export type DeskEvent =
   /** An event of a turn of this process, or of another process that is followed. Questions and answers of commands have the turn ''. */
   | { type: 'event'; turn: string; event: Event; sent?: string }

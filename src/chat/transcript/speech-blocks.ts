@@ -41,8 +41,8 @@ function tailOf(text: string, dropped = 0): { text: string; dropped?: number } {
 const longestLine = 4000
 
 /**
- * The blocks after words that no reply holds. Streamed text stays in place and becomes these words; in a conversation that was opened
- * again the words are added.
+ * The blocks after text that is in no reply. Streamed text stays in place and becomes this text; in a reopened conversation the text is
+ * added.
  */
 export function withWords(blocks: Blocks, event: Extract<Event, { type: 'words' }>, place: EventPlace): Blocks {
   if (event.call !== undefined) return withAside(blocks, event, place)
@@ -95,7 +95,7 @@ export function withReply(blocks: Blocks, event: Extract<Event, { type: 'reply' 
     shown.map(({ block }) => block.text),
   )
   const first = ends.findIndex((end) => end !== undefined)
-  // Text that was streamed otherwise than it is kept is removed where the reply contains it, so that nothing is shown twice.
+  // If streamed text differs from the stored text, it is removed wherever the reply contains it, so that nothing is shown twice.
   const isOther = (block: Block) => !streamed(block) || !isIn(event.text, block)
   if (first < 0 && event.calls) return amongCalls(blocks.filter(isOther), event, place)
   const rest = first < 0 ? blocks.filter((block) => isOther(block) || (isLastWord && block === last.block)) : blocks
@@ -112,7 +112,7 @@ export function withReply(blocks: Blocks, event: Extract<Event, { type: 'reply' 
     : settled
 }
 
-/** Whether a text contains that of a block. A long block has lost its beginning, so only its end is looked for. */
+/** Whether a text contains a block's text. A long block has lost its beginning, so only its end is searched for. */
 const isIn = (text: string, { dropped, ...block }: SpeechBlock) =>
   text.includes((dropped === undefined ? block.text : block.text.slice(-1000)).trim())
 

@@ -102,7 +102,7 @@ export function exitCode(outcome: Outcome): number {
   if (outcome.ok) return outcome.denials?.length ? exit.refused : exit.done
   const { kind, retryAt } = outcome.failure
   if (kind === 'quota' || kind === 'busy') return exit.later
-  // An unfinished turn can go on at once, unless it waits for its provider.
+  // An unfinished turn can continue at once, unless it waits for its provider.
   if (kind === 'unfinished' && retryAt !== undefined) return exit.later
   if (kind === 'denied') return exit.refused
   return kind === 'aborted' ? exit.interrupted : exit.failed

@@ -17,7 +17,7 @@ import { waitReason } from '../../hub/model/tasks/task-wait.ts'
 import { duration } from '../../chat/style/numbers.ts'
 import { agentQuestionLines } from './task-words.ts'
 
-/** The state of the hub, as far as a pipeline is shown by it. */
+/** The parts of the hub's state that are needed to show a pipeline. */
 type PipelineState = { tasks: Task[]; agents: AgentNow[]; days: WorkspaceDay[]; pipelines: Pipeline[] }
 
 /** Writes a pipeline as a tree: each task under the last of its needs, with its state, its time, its use and why it waits. */

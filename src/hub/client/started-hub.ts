@@ -28,7 +28,7 @@ export type StartedHub = {
   elsewhere: boolean
   /** Whether the hub still runs. */
   runs(): boolean
-  /** The hub goes on after this process. */
+  /** The hub continues after this process ends. */
   release(): void
   /** Stops the hub, unless it was released. */
   end(): Promise<void>

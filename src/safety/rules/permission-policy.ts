@@ -162,7 +162,7 @@ type Case = {
   bounds: ProjectBounds
   leash: Leash
   wall: WallFacts | undefined
-  /** Set for a command without a wall on a leash that needs one. */
+  /** Set for a command that runs outside the sandbox although its leash requires the sandbox. */
   bare: Bare | undefined
   beyond: Beyond | undefined
   mode: Mode

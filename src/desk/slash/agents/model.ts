@@ -62,7 +62,7 @@ export function effortCommand(controls: DeskControls, parts: ModelParts = {}): C
   }
 }
 
-/** The agent that the first word names, otherwise the one that takes the next turn; and the words for it. */
+/** The agent that the first word names, otherwise the agent of the next turn, and the words after its name. */
 async function targetAgent(controls: DeskControls, args: string, world: CommandWorld) {
   const { settings } = controls.app()
   const agents = enabledAgents(settings)
