@@ -81,7 +81,7 @@ function withAside(
   return call < 0 ? [...blocks, words] : [...blocks.slice(0, call), words, ...blocks.slice(call)]
 }
 
-/** The blocks after a kept reply. Its parts that were streamed between calls stay where they were seen. */
+/** The blocks after a stored reply. Its parts that were streamed between calls stay in their places. */
 export function withReply(blocks: Blocks, event: Extract<Event, { type: 'reply' }>, place: EventPlace): Blocks {
   const reply = (text: string): NewBlock => ({ type: 'reply', live: false, ...held(text) })
   const isMine = streamedBy(event, place)
@@ -119,7 +119,7 @@ const isIn = (text: string, { dropped, ...block }: SpeechBlock) =>
 /** White space before a text, without the indentation of its first line. */
 const leadingBlanks = /^(?:\s*\n|[^\S\n]+)/
 
-/** The blocks with a text in a conversation that was opened again: what the agent said before each of its calls, and then the rest. */
+/** The blocks with a text in a conversation that was opened again: the agent's text before each of its calls, and then the rest. */
 function amongCalls(
   blocks: Blocks,
   event: Extract<Event, { type: 'reply' | 'words' }>,
@@ -140,7 +140,7 @@ function amongCalls(
   return append(all, { type: 'reply', live: false, ...held(text), ...cut }, event, place)
 }
 
-/** The blocks of a turn whose agent failed: what it said stays where it was seen, dimmed. `said` tells whether it said anything. */
+/** The blocks of a turn whose agent failed: its text stays in place, dimmed. `said` is whether there is any text. */
 export function withFailedSpeech(
   blocks: Blocks,
   { by }: Event,

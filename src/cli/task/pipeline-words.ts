@@ -65,7 +65,7 @@ export function questionLines(name: string, asks: NonNullable<Pipeline['asks']>)
   return agentQuestionLines({ id: name, text, options: pipelineOptions(asks), at: asks.at }, typed)
 }
 
-/** Writes what a plan would add. */
+/** Describes the tasks that a plan would add. */
 export function planWords(plan: Plan, next: number | undefined, now: number): string {
   const { name, tasks, deadline, schedule, budget } = plan
   const rows = treeOf(tasks).map(({ node, branch }) => [
