@@ -5,6 +5,7 @@ import type { RunningTurn } from '../state/running-turn.ts'
 import type { Theme } from '../style/theme.ts'
 import type { AgentRow } from '../transcript/block.ts'
 import type { Segment } from './line-segments.ts'
+import { toolWords } from '../../core/data/tool-words.ts'
 import { truncateToWidth } from '@earendil-works/pi-tui'
 import { againWords, elapsed } from '../style/numbers.ts'
 import { isAtWork } from '../transcript/agent-rows.ts'
@@ -103,7 +104,7 @@ export class WorkingLine implements Component {
         // A countdown needs the space more than the elapsed time.
         ...(run.waiting?.until === undefined ? [{ forms: [elapsed(now - run.since)] as [string], priority: 9 }] : []),
         ...optional(this.#asked() && (run.by !== undefined || run.phase) ? theme.warn(waitsForAnswer) : '', 8),
-        ...optional(call ? oneLine(call.tool, 40) : '', 7),
+        ...optional(call ? oneLine(toolWords(call.tool), 40) : '', 7),
         ...optional(
           silent > silentMs && !this.#asked() && run.waiting?.until === undefined
             ? theme.quiet(`last event ${elapsed(silent)} ago`)

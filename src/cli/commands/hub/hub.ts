@@ -112,7 +112,13 @@ function listAgents(io: Io, agents: AgentNow[], json: boolean): void {
   ])
   const head = ['AGENT', 'SOURCE', 'STATE', 'MACHINE', 'ROLE', 'TASK', 'TOKENS', 'COST', 'LAST SEEN']
   print(io, stripAnsi(table([[...head, ...(versions ? ['VERSION'] : [])], ...cells])))
-  const older = rows.filter(({ protocol = 1, source }) => versions && source === 'CLI' && protocol < hubProtocol)
+  const older = rows.filter(({ version, protocol = 1 }) => version !== undefined && protocol < hubProtocol)
+  const silent = rows.filter(({ version, source }) => versions && source === 'CLI' && version === undefined)
+  if (silent.length > 0)
+    say(
+      io,
+      `Not known whether termaite runs ${silent.map(({ id }) => stripAnsi(id)).join(', ')}: no version was reported, so no tasks of repositories are given there. Where it is termaite, update it: npm install -g termaite@latest`,
+    )
   if (older.length > 0)
     say(
       io,
