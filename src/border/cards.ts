@@ -13,7 +13,7 @@ export async function completeCard(
   cwd: string,
   question: Question,
 ): Promise<Question> {
-  // The judge of shell commands is loaded only when a question is asked: most turns ask nothing.
+  // The judge of shell commands is loaded only for a question: most turns ask nothing.
   const { withDangerMarked } = await import('../safety/shell/judge/danger-marks.ts')
   const home = env.HOME ?? ''
   const marked = await withDangerMarked(question, defined({ root, cwd, home, path: env.PATH }))
@@ -22,7 +22,7 @@ export async function completeCard(
   return { ...marked, shows: await Promise.all(marked.shows.map((shown) => placedDiff(shown, cwd, home))) }
 }
 
-/** Cancels the turn when the person leaves a question that asks for this. */
+/** Cancels the turn if the person leaves a question that requires this. */
 export function cancelWhenLeft(ask: Ask, cancel: () => void): Ask {
   return async (question, withdrawn, id) => {
     const picks = await ask(question, withdrawn, id)
@@ -35,7 +35,7 @@ export function cancelWhenLeft(ask: Ask, cancel: () => void): Ask {
 export class Cards {
   #open = new Map<string, (picks: string[] | undefined) => void>()
 
-  /** Resolves with the picks, or with undefined, which means no, when the question is withdrawn. */
+  /** Resolves with the picks, or with undefined, which means no, if the question is withdrawn. */
   readonly ask: Ask = (_question, withdrawn, ask = newId(0)) =>
     new Promise((resolve) => {
       const done = (picks: string[] | undefined) => {

@@ -209,7 +209,8 @@ export class ProjectDesk implements ChatDesk {
 
   runShell(command: string): void {
     if (command.trim() === '') return this.#say('Type a command after the !, for example: !git status', 'error')
-    this.#turns.runCommand(withoutPictureLinks(command).trim())
+    // The command shows its own result.
+    void this.#turns.runCommand(withoutPictureLinks(command).trim())
   }
 
   takeBack(): string | undefined {

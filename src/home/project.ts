@@ -14,7 +14,7 @@ import { isPlainObject } from '../base/plain-object.ts'
 import { isEntry } from '../core/talk/entry.ts'
 import { UsageError } from '../core/io.ts'
 
-/** `origin`: the session that this one is a fork of, and the position of the log up to which it takes over its entries. */
+/** `origin`: the session from which this one was forked, and the position of the log up to which it shares entries. */
 export type Session = {
   name?: string
   /** Set for a conversation of the coordinator. */
@@ -26,31 +26,31 @@ export type Session = {
 
 export type ProjectDoc = {
   path: string
-  /** The folder's own identity, by which it is known again in another place. */
+  /** The folder's own identity, by which it is recognised in another place. */
   folder?: string
   lastUsed: number
   current?: string
-  /** The current session of the coordinator, whose conversation is kept apart. */
+  /** The current session of the coordinator, whose conversation is separate. */
   coordinator?: string
   sessions: Record<string, Session>
   /** Why there are no snapshots here; set once the person has been informed. */
   snapshotsOff?: string
-  /** The rules that the person said "always" to in this project. */
+  /** The rules for which the person answered "always" in this project. */
   rules?: string[]
-  /** Rules for commands that the person let run outside the sandbox in this project. */
+  /** Rules for commands that the person allowed to run outside the sandbox in this project. */
   outside?: string[]
   /** Places beside the project that commands may read, as the person decided. */
   shown?: string[]
-  /** Whether commands see this project's files with keys, as the person decided. */
+  /** Whether commands can see this project's files with keys, as the person decided. */
   keys?: 'shown' | 'hidden'
   /** Folders that the person added to this project for good. */
   folders?: string[]
-  /** A prompt that the chat sends when an agent's quota is back. */
+  /** A prompt that the chat sends once an agent's quota is available again. */
   waiting?: { session: string; agent: string; until: number; prompt: string }
-  /** How turns are thought through in this project, and whether the person agreed to its cost for good. */
+  /** The thinking used for turns in this project, and whether the person agreed to its cost permanently. */
   thinking?: Thinking
   thinkingAgreed?: true
-  /** Whether the person has seen the hint that they can choose a framework, because no agent here does. */
+  /** Whether the person has seen the hint about choosing a framework, shown because no agent here chooses one. */
   thinkingOffered?: true
   /** Whether the person agreed for good that agents may do everything here. */
   allAgreed?: true

@@ -8,9 +8,7 @@ import { hasNoEffort } from '../models/model-windows.ts'
 import { defaultModel, modelName, providerOf } from '../models/provider.ts'
 import { profileFor, profileNamed } from '../profiles/all.ts'
 
-/**
- * One agent as the settings file has it: any key may appear with any kind. `agentOf` picks the keys of its kind.
- */
+/** One agent as written in the settings file: any key may appear with any kind. `agentOf` picks the keys of its kind. */
 export type WrittenAgent = NonNullable<FileSettings['agents']>[number]
 
 type AnyAgent = Pick<

@@ -6,21 +6,21 @@ import { exitsWithin } from '../../base/process/run.ts'
 import type { Clock } from '../../base/time/clock.ts'
 import { Lines } from '../../base/text/lines.ts'
 
-/** Hears what a process prints, without control sequences, and how it ends. */
+/** Receives the output of a process, without control sequences, and its exit. */
 export type PipeEar = {
-  /** Called with each piece of either output, before it is taken. */
+  /** Called with each piece of either output, before it is processed. */
   heard(): void
   out(text: string): Promise<void>
   err(text: string): Promise<void>
-  /** The process has exited; its last output may still come. */
+  /** The process has exited; its last output may still arrive. */
   exited(): void
-  /** The process has exited, and everything that it printed was taken. */
+  /** The process has exited, and all its output was processed. */
   ended(exit: Exit): void
-  /** A piece of output could not be taken. */
+  /** A piece of output could not be processed. */
   failed(error: unknown): void
 }
 
-/** Hears nothing. */
+/** Ignores everything. */
 const deaf: PipeEar = {
   heard() {},
   async out() {},
@@ -30,28 +30,28 @@ const deaf: PipeEar = {
   failed() {},
 }
 
-/** A process that prints more before its first turn is stopped: its words could not all be kept for the turn. */
+/** A process that prints more than this before its first turn is stopped, since not all of its output could be stored for the turn. */
 const mostBefore = 256 * 1024
 
-/** How long a process that is not needed any more may take to exit by itself. */
+/** How long a process that is no longer needed has to exit by itself. */
 const leaveMs = 300
 
-/** A CLI behind pipes. A turn hears it; between two turns the process itself does. */
+/** A CLI behind pipes. During a turn, the turn receives its output; between two turns the process object does. */
 export class PipeRun implements WarmProcess {
   readonly run: Run
   readonly gone: Promise<Exit>
-  /** The dialect of the last turn, which reads what the CLI prints until the next turn. */
+  /** The dialect of the last turn, which parses the CLI's output until the next turn. */
   dialect: Dialect | undefined
-  /** The output that is not a whole line yet: a line may begin in one turn and end after it. */
+  /** Output that is not a whole line yet: a line may begin in one turn and end after it. */
   readonly lines = new Lines()
   #ear: PipeEar
   #clock: Clock
   #isAlive = true
-  /** The words that the process printed before its first turn, for that turn; and whether the turn has heard them. */
+  /** The output that the process printed before its first turn, stored for that turn, and whether the turn has received it. */
   #before: { to: 'out' | 'err'; text: string }[] = []
   #retold: Promise<void> | undefined
 
-  /** `ear` hears the first turn; without it the process waits for that turn. */
+  /** `ear` belongs to the first turn; without it the process waits for that turn. */
   constructor(run: Run, clock: Clock, ear: PipeEar = deaf) {
     this.run = run
     this.gone = run.exited
@@ -84,7 +84,8 @@ export class PipeRun implements WarmProcess {
   }
 
   /**
-   * Waits for the next turn. A process that acts without one is stopped: nobody would see what it does, and no snapshot would hold it.
+   * Waits for the next turn. If the process acts meanwhile, it is stopped: nobody would see its actions, and no snapshot would cover
+   * them.
    */
   rest(dialect: Dialect): void {
     this.dialect = dialect
@@ -93,7 +94,7 @@ export class PipeRun implements WarmProcess {
     })
   }
 
-  /** Waits for the first turn, which hears what the process printed before it. A process that acts without a turn is stopped. */
+  /** Waits for the first turn, which receives the earlier output of the process. If the process acts without a turn, it is stopped. */
   waitForFirst(dialect: Dialect): void {
     const lines = new Lines()
     let bytes = 0
@@ -142,7 +143,7 @@ export class PipeRun implements WarmProcess {
   }
 }
 
-/** Lets a turn hear what came before it, once the turn listens. */
+/** Passes the earlier output to a turn, once the turn listens. */
 async function retell(before: readonly { to: 'out' | 'err'; text: string }[], ear: PipeEar): Promise<void> {
   try {
     await Promise.resolve()
@@ -155,7 +156,7 @@ async function retell(before: readonly { to: 'out' | 'err'; text: string }[], ea
 /** Steps by which a CLI says something about itself, and does nothing. */
 const quiet: ReadonlySet<string> = new Set(['limit', 'thread', 'unask', 'note'])
 
-/** Whether a line that came between two turns means that the CLI acts by itself. A line that cannot be read means nothing. */
+/** Whether a line between two turns means that the CLI acts on its own. An unreadable line means nothing. */
 function acts(dialect: Dialect, line: string): boolean {
   try {
     return dialect.line(line).some(({ type }) => !quiet.has(type))

@@ -45,6 +45,8 @@ export type Standing = {
   budget?: { used: BudgetAmounts; allowed: Partial<BudgetAmounts> }
   /** A prompt that waits for an agent's quota and is then sent by itself. */
   waiting?: { agent: string; until: number }
+  /** The goal or loop that goes on by itself: `goal: turn 3 of 10`. */
+  progress?: string
   /** The colours that the person chose; without it those of the terminal. */
   theme?: ThemeName
 }

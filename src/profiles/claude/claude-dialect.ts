@@ -35,7 +35,7 @@ const kinds: Readonly<Record<string, FailureKind>> = {
   server_error: 'busy',
 }
 
-/** The results of a turn that hit one of Claude Code's own limits (`--max-turns`, `--max-budget-usd`). */
+/** The results of a turn that reached one of Claude Code's own limits (`--max-turns`, `--max-budget-usd`). */
 const stops: Readonly<Record<string, StoppedBy>> = { error_max_turns: 'steps', error_max_budget_usd: 'cost' }
 
 /** `claude -p --output-format stream-json --verbose`, with or without `--include-partial-messages`; it `asks` with `--input-format stream-json`. */
@@ -50,9 +50,9 @@ export function claudeDialect(
   let thread: string | undefined
   let streamed: string | undefined
   let error: Loose = {}
-  /** The results so far: one, and one more for each message that came too late for the turn before. */
+  /** The results so far: one, plus one for each message that arrived too late for the turn before. */
   const results: Loose[] = []
-  /** Messages typed during the turn that Claude Code has not dealt with; a version that does not report this is not waited for. */
+  /** Messages typed during the turn that Claude Code has not processed yet; with versions that do not report this, we do not wait. */
   const pending = new Set<string>()
   let tells = false
   let answered = false
@@ -93,7 +93,7 @@ export function claudeDialect(
       const id = idOf(block.tool_use_id)
       const text = contentText(block.content)
       const call = calls.get(id)
-      // A tool that the leash took away is not among its own `permission_denials`.
+      // A tool that the leash removed is missing from Claude Code's own `permission_denials`.
       if (call && /\bis disabled for this session\b/.test(text)) denied.push(denial(call.tool, call.input))
       const data = changesOf(loose(tool_use_result))
       const changes = data.length > 0 ? data : undefined
@@ -103,7 +103,7 @@ export function claudeDialect(
 
   function limits({ rate_limit_info }: Loose): Step[] {
     const { unifiedWindows, ...one } = loose(rate_limit_info)
-    // An account that pays for use beyond its window has no limit to wait for.
+    // An account that pays for use beyond its window never has to wait for a limit.
     if (one.isUsingOverage === true) return []
     const all = Object.entries(loose(unifiedWindows)).map(([name, window]) => [name, loose(window)] as const)
     const told = all.length > 0 ? all : [[textOf(one.rateLimitType) ?? '', one] as const]
@@ -201,7 +201,7 @@ export function claudeDialect(
             pending.add(id)
             return message(text, id, pictures)
           },
-          // Before Claude Code has named its thread, there is nothing to save.
+          // Until Claude Code has named its thread, there is nothing to save.
           stop: () => (thread === undefined ? undefined : interrupt),
           next: () => claudeDialect(signs, known, asks),
         }

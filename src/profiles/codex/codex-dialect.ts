@@ -12,7 +12,7 @@ import { rejections } from './codex-exec-dialect.ts'
 import { threadKey, threadOf } from '../shared/counted-thread.ts'
 import { brokenOff, idOf, listOf, loose, numberOf, rowOf, parseLine, textOf } from '../shared/jsonl.ts'
 
-/** Notifications that are not needed. */
+/** Notifications that are ignored. */
 const ignoredNotifications = [
   'thread/started',
   'thread/status/changed',
@@ -25,12 +25,15 @@ const ignoredNotifications = [
 /** The limits of a thread in this turn. */
 export type Mode = { sandbox: string; approvalPolicy: string }
 
-/** An app-server that has a thread open since an earlier turn: the number of its last request, and what its threads had used. */
+/**
+ * An app-server that has had a thread open since an earlier turn: the number of its last request, and the tokens that its threads had
+ * used.
+ */
 type OpenServer = { requests: number; cwd: string; totals: ReadonlyMap<string, CountedThread> }
 
 /**
- * `codex app-server`: requests and notifications in both directions. `thread` is the one to resume, with what it had
- * used before; `server` has it open already.
+ * `codex app-server`: requests and notifications in both directions. `thread` is the thread to resume, with its earlier token count;
+ * `server` has it open already.
  */
 export function codexDialect(
   signs: readonly Sign[],
@@ -45,7 +48,7 @@ export function codexDialect(
   const streamed = new Set<string>()
   const said: string[] = []
   const denied: string[] = []
-  /** Text typed during the turn that was not sent yet. */
+  /** Texts typed during the turn that were not sent yet. */
   const early: { text: string; pictures: readonly SentPicture[] }[] = []
   const totals = new Map<string, CountedThread>()
   let requests = server?.requests ?? 0
@@ -202,7 +205,7 @@ export function codexDialect(
       const until = failure.kind === 'quota' ? spentUntil(limits, ended.now) : undefined
       return { ok: false, failure: until === undefined ? failure : { retryAt: until, ...failure } }
     }
-    // A request that a person rejected is already reported, as a declined item.
+    // A request that a person rejected was already reported as a declined item.
     const unasked = rejections(ended.err).filter((words) => !/rejected by user(?! approval settings)/.test(words))
     const denials = [...new Set([...denied, ...unasked])]
     const text = said.join('\n\n').trim()
@@ -260,7 +263,7 @@ export function codexDialect(
   }
 }
 
-/** The description of its client that an app-server gets first. */
+/** The description of its client, which an app-server must receive first. */
 const greeting = {
   clientInfo: { name: 'termaite', title: 'termaite', version: '1' },
   capabilities: {
