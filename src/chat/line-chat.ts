@@ -86,7 +86,7 @@ class LineConversation {
   #asked: OpenQuestion[] = []
   #typed: string[] = []
   #running = new Set<string>()
-  /** The failures of inner agents that were told, by their turn. */
+  /** The failures of inner agents that were printed, by their turn. */
   #toldFailures = new Map<string, Set<string>>()
   #waiting: Standing['waiting']
   #over: AbortSignal
@@ -230,7 +230,7 @@ class LineConversation {
     return was?.until === now?.until && was?.agent === now?.agent ? undefined : waitingWords(now)
   }
 
-  /** The end of an agent inside a turn; one failure of several agents is told once. */
+  /** Words for the end of an agent inside a turn; several agents with the same failure print it once. */
   #innerWords(turn: string, event: Extract<Event, { type: 'inner' }>): string | undefined {
     const { event: inside } = event
     const failure = inside.type === 'end' && !inside.outcome.ok ? inside.outcome.failure.message : undefined

@@ -66,7 +66,7 @@ const edit: Question = {
   ],
 }
 
-test('one failure of several agents inside a turn is told once', options, async (t) => {
+test('several agents inside a turn with the same failure print it once', options, async (t) => {
   const { desk, until } = sit(t)
   await until('> ')
   const outcome = { ok: false, failure: { kind: 'auth', message: 'no key here' } } as const

@@ -1,4 +1,4 @@
-/** What the tools that termaite gives to agents do, as people say it. */
+/** Verbs for the tools that termaite gives to agents, as people say them. */
 const deeds: Readonly<Record<string, string>> = {
   spawn_worker: 'starts a worker',
   spawn_workers_batch: 'starts workers',
@@ -46,7 +46,7 @@ const serverTools: readonly RegExp[] = [
 /** The beginning of the names of termaite's own MCP servers. */
 const ownServer = /^termaite(?:_|-|$)/
 
-/** What an agent does with a tool, such as "waits for workers"; undefined for a tool that termaite does not give. */
+/** Verbs for an agent's use of a tool, such as "waits for workers"; undefined for a tool that termaite does not give. */
 export function toolDeed(name: string): string | undefined {
   const { server, tool } = partsOf(name)
   return server === undefined || ownServer.test(server) ? wordsFor(tool) : undefined

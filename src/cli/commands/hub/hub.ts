@@ -117,7 +117,7 @@ function listAgents(io: Io, agents: AgentNow[], json: boolean): void {
   if (silent.length > 0)
     say(
       io,
-      `Not known whether termaite runs ${silent.map(({ id }) => stripAnsi(id)).join(', ')}: no version was reported, so no tasks of repositories are given there. Where it is termaite, update it: npm install -g termaite@latest`,
+      `Not known whether termaite runs ${silent.map(({ id }) => stripAnsi(id)).join(', ')}: no version was reported, so no tasks of repositories are given there. If it is termaite, update it: npm install -g termaite@latest`,
     )
   if (older.length > 0)
     say(
