@@ -61,8 +61,8 @@ export function rowMark(state: RowState, theme: Theme): string {
 }
 
 /**
- * An agent inside a turn in one line: its role, the agent, its state, time and tokens, and what it does or said. A failure that a row
- * `above` tells already is not told again.
+ * An agent inside a turn in one line: its role, the agent, its state, time and tokens, and its current action or last text. A
+ * failure that a row `above` has already is not repeated.
  */
 export function rowLine(
   row: AgentRow,
@@ -82,7 +82,7 @@ export function rowLine(
   return `${head}  ${theme.quiet(truncateToWidth(rowWords(row, now, above).join(' · '), room, '…'))}`
 }
 
-/** The state of a row, its time, its tokens, and what its agent does or said. */
+/** The state of a row, its time, its tokens, and its agent's current action or last text. */
 function rowWords(row: AgentRow, now: number, above: readonly AgentRow[]): string[] {
   const words = said(row)
   const isTold = row.state === 'failed' && above.some((one) => one.state === 'failed' && said(one) === words)
