@@ -46,6 +46,8 @@ export type Settings = {
   screenReader: boolean
   /** The colours of the chat. */
   theme: ThemeName
+  /** Whether the input of the chat has the keys of vim. */
+  vim: boolean
   agents: AgentSettings[]
   /** Agents whose own entry in the user's file says `leash: "read"`, whatever `--leash` says for this run. */
   readOnly: readonly string[]
@@ -123,6 +125,7 @@ export const usualSettings = {
   additionalFolders: [],
   screenReader: false,
   theme: 'terminal',
+  vim: false,
 } as const
 
 export type Places = { home: string; project?: string }
@@ -193,6 +196,7 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     metaInstruction: metaText(said.metaInstruction),
     screenReader: isOn(overrides.env.TERMAITE_SCREEN_READER) ?? said.screenReader,
     theme: said.theme,
+    vim: said.vim,
     // A leash given for this run wins over the agent's own.
     agents: thinking.agents,
     readOnly: (user.agents ?? []).flatMap(({ name, leash }) => (leash === 'read' ? [name] : [])),

@@ -47,6 +47,7 @@ import { trustCommand } from './agents/trust.ts'
 import { usageCommand } from './usage.ts'
 import type { FileCommandList } from './file-commands.ts'
 import { fileCommands } from './file-commands.ts'
+import { vimCommand } from './vim.ts'
 import { viewCommands } from './conversation/compact-view.ts'
 import { workersCommand } from './agents/workers.ts'
 
@@ -81,6 +82,7 @@ function builtInCommands(controls: DeskControls): Command[] {
     statusCommand(controls),
     configCommand(controls),
     themeCommand(controls),
+    vimCommand(controls),
     setupCommand(controls),
     modeCommand(controls),
     coordinatorCommand(controls),
