@@ -167,10 +167,15 @@ class Chat {
         ),
       ),
       status: guarded(
-        new StatusLine(theme, clock, () => {
-          const next = desk.nextFor?.(this.#input?.text() ?? '')
-          return shownStanding(standing(), this.#state.now, { next, now: this.#time.now() })
-        }),
+        new StatusLine(
+          theme,
+          clock,
+          () => {
+            const next = desk.nextFor?.(this.#input?.text() ?? '')
+            return shownStanding(standing(), this.#state.now, { next, now: this.#time.now() })
+          },
+          () => this.#input?.vimMode,
+        ),
       ),
       unseen: () => this.#transcript.unseen,
       reading: () => this.#inputArea?.reading ?? false,
@@ -199,6 +204,7 @@ class Chat {
       wsl: Boolean(env.WSL_DISTRO_NAME || env.WSL_INTEROP),
       edit: (text) => this.#control.lend(() => editInEditor(text, env)),
     })
+    this.#input.setVim(standing().vim === true)
     const answer = (ask: string, picks?: string[]) => desk.answer(ask, picks)
     this.#inputArea = new InputArea({
       tui,
@@ -311,6 +317,7 @@ class Chat {
   #happened(event: DeskEvent): void {
     if (event.type === 'standing') {
       if (this.#theme.setAgents(event.standing.agents.map(({ name }) => name))) this.#layout.tui.invalidate()
+      this.#input.setVim(event.standing.vim === true)
       // While the person tries themes, the screen shows the one that they try.
       if (!this.#themes.isOpen) this.#recolour({ name: event.standing.theme ?? 'terminal' })
     }

@@ -158,6 +158,7 @@ function standingOf(app: App, known: KnownStatus): Standing {
     tokens: known.spent.standing(),
     ...(known.waiting ? { waiting: known.waiting } : {}),
     ...(known.progress === undefined ? {} : { progress: known.progress }),
+    ...(settings.vim ? { vim: true } : {}),
     theme: settings.theme,
   }
 }

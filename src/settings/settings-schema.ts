@@ -282,6 +282,7 @@ const common = {
     list(filled),
   ),
   screenReader: setting('Whether the chat is shown as plain lines for a screen reader.', flag),
+  vim: setting('Whether the input of the chat has the keys of vim, which /vim turns on and off too.', flag),
   theme: setting(
     `The colours of the chat, which /theme chooses too. ${themeNames.map((each) => `${each}: ${themeMeanings[each]}`).join('; ')}. NO_COLOR wins.`,
     oneOf(...themeNames),

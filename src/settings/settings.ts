@@ -48,6 +48,8 @@ export type Settings = {
   screenReader: boolean
   /** The colours of the chat. */
   theme: ThemeName
+  /** Whether the input of the chat has the keys of vim. */
+  vim: boolean
   agents: AgentSettings[]
   /** Agents whose own entry in the user's file contains `leash: "read"`, whatever `--leash` says for this run. */
   readOnly: readonly string[]
@@ -128,6 +130,7 @@ export const usualSettings = {
   additionalFolders: [],
   screenReader: false,
   theme: 'terminal',
+  vim: false,
 } as const
 
 export type Places = { home: string; project?: string }
@@ -203,6 +206,7 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     metaInstruction: metaText(said.metaInstruction),
     screenReader: isOn(overrides.env.TERMAITE_SCREEN_READER) ?? said.screenReader,
     theme: said.theme,
+    vim: said.vim,
     // A leash given for this run overrides the agent's own.
     agents: thinking.agents,
     readOnly: (user.agents ?? []).flatMap(({ name, leash }) => (leash === 'read' ? [name] : [])),

@@ -47,6 +47,8 @@ export type Standing = {
   waiting?: { agent: string; until: number }
   /** The goal or loop that goes on by itself: `goal: turn 3 of 10`. */
   progress?: string
+  /** Whether the input has the keys of vim. */
+  vim?: true
   /** The colours that the person chose; without it those of the terminal. */
   theme?: ThemeName
 }
