@@ -274,7 +274,7 @@ function firstWord(cells: readonly string[], begin: number): number {
   return at
 }
 
-/** The same column in the line below, as far as that line goes; the same place if there is none. */
+/** The same column in the line below, as far as that line goes; in the last line the same place. */
 function below(cells: readonly string[], at: number, column = 0): number {
   const end = lineEnd(cells, at)
   return end >= cells.length ? at : Math.min(end + 1 + column, lineEnd(cells, end + 1))
