@@ -159,6 +159,7 @@ function standingOf(app: App, known: KnownStatus): Standing {
     ...(known.waiting ? { waiting: known.waiting } : {}),
     ...(known.progress === undefined ? {} : { progress: known.progress }),
     ...(settings.vim ? { vim: true } : {}),
+    keys: settings.keys,
     theme: settings.theme,
   }
 }

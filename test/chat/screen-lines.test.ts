@@ -99,7 +99,7 @@ test('the lines around the transcript are never wider than the screen, and never
             clock,
             () => [run],
             () => false,
-            { runsFor: () => below * 1000, key: 'Ctrl+B' },
+            { runsFor: () => below * 1000, key: () => 'Ctrl+B' },
             { rows: () => rowsOf(name, 'gemini', name), open: () => below > 10 },
           ).render(width),
           [rule(width, dark.accent, dark.strong(name))],
@@ -150,7 +150,7 @@ test('the working line shows the running turn, and is empty when none runs', () 
         clock,
         () => running,
         () => asked,
-        { runsFor: () => ms, key: 'Ctrl+B' },
+        { runsFor: () => ms, key: () => 'Ctrl+B' },
         { rows: () => [], open: () => false },
       ).render(90)[0],
     )?.replace(/[⠋⠙⠸⠴⠦⠇]/, '*')
@@ -210,7 +210,7 @@ test('in a framework, the working line shows its name, its phase and its agents'
         clock,
         () => [{ ...run, ...how }],
         () => false,
-        { runsFor: () => undefined, key: 'Ctrl+B' },
+        { runsFor: () => undefined, key: () => 'Ctrl+B' },
         { rows: () => inside, open: () => false },
       ).render(width)[0],
     )?.replace(/[⠋⠙⠸⠴⠦⠇]/, '*')

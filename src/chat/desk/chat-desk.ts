@@ -1,6 +1,7 @@
 import type { WorkMode, Leash } from '../../core/work/agent.ts'
 import type { CommandList, CommandScreen, SaidHow } from '../../core/talk/command.ts'
 import type { BudgetAmounts, Entry, Event } from '../../core/talk/entry.ts'
+import type { ChosenKeys } from '../../core/screen/chat-keys.ts'
 import type { ThemeName } from '../../core/talk/themes.ts'
 import type { Framework, Thinking } from '../../core/talk/framework.ts'
 
@@ -49,6 +50,8 @@ export type Standing = {
   progress?: string
   /** Whether the input has the keys of vim. */
   vim?: true
+  /** The keys that the person chose. */
+  keys?: ChosenKeys
   /** The colours that the person chose; without it those of the terminal. */
   theme?: ThemeName
 }
