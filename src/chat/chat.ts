@@ -17,6 +17,7 @@ import { InputBox } from './input/input-box.ts'
 import { copyText, editInEditor } from './screen/external-programs.ts'
 import { farewell, welcome } from './screen/welcome.ts'
 import { KeysOverlay } from './keys-page.ts'
+import { ListOverlay } from './list-panel.ts'
 import { ChatBoard } from './board/chat-board.ts'
 import { bindKeys, keyOf } from './desk/keys.ts'
 import { elapsed } from './style/numbers.ts'
@@ -86,6 +87,7 @@ class Chat {
   #board: ChatBoard
   #palette: PaletteOverlay
   #keysPage: KeysOverlay
+  #list: ListOverlay
   #themes: ThemeOverlay
   #control: TerminalControl
   /** The second in which the times of working agents were last painted. */
@@ -232,6 +234,8 @@ class Chat {
       broken,
     })
     this.#keysPage = new KeysOverlay({ tui, theme, closed, broken })
+    const repaint = () => this.#control.repaint()
+    this.#list = new ListOverlay({ tui, theme, margin: () => this.#layout.margin(), repaint, closed, broken })
     this.#themes = new ThemeOverlay({
       tui,
       theme,
@@ -407,6 +411,7 @@ class Chat {
       },
       palette: (query) => this.#palette.open(query ?? ''),
       keys: () => this.#keysPage.open(),
+      list: (view) => this.#list.open(view),
       board: (earlier) => this.#board.show(earlier),
       theme: (now, cancelled) => this.#themes.pick(now, cancelled),
       exit: () => this.#leave({ why: 'exit' }),

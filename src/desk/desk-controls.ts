@@ -24,6 +24,8 @@ export interface DeskControls {
   standing(): Standing
   /** Switches to another session of this project: a new one, a fork of this one, or an existing one by its id. */
   open(session: WantedSession): Promise<void>
+  /** Shows the new name of the open session. */
+  renamed(name: string): Promise<void>
   /** The newest prompts of this session, the newest first. */
   prompts(most: number): Promise<PlacedPrompt[]>
   /** Reads the settings again. On a fault it throws a UsageError and changes nothing. */
@@ -109,6 +111,11 @@ export class LiveDeskControls implements DeskControls {
     const { deskApp, moving } = this.#parts
     await this.#afterTurn()
     await moving(() => deskApp.enter(session))
+  }
+
+  async renamed(name: string): Promise<void> {
+    this.#parts.deskApp.rename(name)
+    await this.#parts.status.stand()
   }
 
   async reload(): Promise<void> {

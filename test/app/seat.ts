@@ -96,6 +96,9 @@ export class Seat {
       const opened = await openSession(project, 'id' in fork || 'of' in fork ? {} : fork, io.clock)
       this.app = { ...this.app, session: opened, conversation: conversationOf(io, project, blobs, opened) }
     },
+    renamed: async (name) => {
+      this.app = { ...this.app, session: { ...this.app.session, name } }
+    },
     reload: async () => {
       await this.open()
       this.turned.push(['reload'])

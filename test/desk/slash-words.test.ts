@@ -27,7 +27,7 @@ test('every command has its name once, one line of help, and about a dozen matte
   )
   assert.deepEqual(
     commands.filter(({ matters }) => matters).map(({ name }) => name),
-    'help keys exit switch agents leash think diff undo redo review rewind reset sessions clear compact usage init config'.split(
+    'help keys exit switch agents leash think diff undo redo review rewind reset sessions clear compact usage init config model'.split(
       ' ',
     ),
   )

@@ -52,6 +52,8 @@ export type CommandScreen = {
    * a board has no such function.
    */
   board?(earlier: readonly EarlierWork[]): boolean
+  /** Shows a list with keys until the person leaves it. A screen without lists has no such function. */
+  list?(view: ListView): Promise<void>
   /** Lets the person choose a theme, and shows each one at once. A screen without colours has no such function. */
   theme?(now: ThemeName, cancelled: AbortSignal): Promise<ThemeName | undefined>
   exit(): void
@@ -81,3 +83,35 @@ export const listedCommands = (commands: readonly Command[]): string =>
 
 /** Whether a line of the input is a note for AGENTS.md: it begins with one #. A heading of several lines is a prompt. */
 export const isNote = (text: string): boolean => /^#(?![#!])[^\n]*[^\s#][^\n]*$/.test(text)
+/** One row of a list: its title, further cells, and a line below it. */
+export type ListRow = { id: string; title: string; cells?: readonly string[]; note?: string }
+
+/** The ways in which a list asks the person, in its own place, while an action runs. */
+export type ListTalk = {
+  /** Asks for one line of text; undefined if the person goes back. */
+  line(label: string, text?: string): Promise<string | undefined>
+  /** Asks for a yes to something that cannot be undone. */
+  sure(words: string): Promise<boolean>
+  /** Lets the person choose one of other rows; undefined if they go back. */
+  pick(title: string, rows: readonly ListRow[]): Promise<string | undefined>
+  /** Closes the list. */
+  close(): void
+}
+
+/** The lists of the chat; each has keys of its own. */
+export type ListName = 'sessions'
+
+/** A list with keys that act on its rows, as a command shows it on a screen. */
+export type ListView = {
+  name: ListName
+  title: string
+  /** Whether letters that are typed search the rows. */
+  searches: boolean
+  /** The sentence of a list without rows. */
+  empty(typed: string): string
+  /** The actions of this list's keys, each with the word for the line below the list. */
+  actions: Readonly<Record<string, string>>
+  rows(typed: string): Promise<readonly ListRow[]>
+  /** Runs an action on the chosen row; returns the words that the list shows then. The rows are read again afterwards. */
+  act(action: string, row: ListRow | undefined, talk: ListTalk): Promise<string | undefined>
+}
