@@ -130,7 +130,7 @@ test('the working line shows what the newest slash command does, unless a card i
         clock,
         () => [run],
         () => asked,
-        { runsFor: () => undefined, key: 'Ctrl+B' },
+        { runsFor: () => undefined, key: () => 'Ctrl+B' },
         { rows: () => [], open: () => false },
         () => progress,
       ).render(90)[0],
