@@ -77,7 +77,7 @@ class Chat {
   #events: DeskEvents | undefined
   #state: BoundedState
   #theme: ThemeSwitch
-  /** The background of the terminal, as far as it is known, and the theme that is shown. */
+  /** The terminal's background, if known, and the current theme. */
   #colours: { background: Background; name: ThemeName }
   #context: RenderContext
   #transcript: Transcript

@@ -187,7 +187,7 @@ class DialectQuestions {
   }
 }
 
-/** Sends what is typed during the turn to the CLI, until the turn is over or `steer` says that nobody types. */
+/** Sends text typed during the turn to the CLI, until the turn is over or `steer` reports that nobody can type. */
 async function forwardSteering(
   dialect: Dialect,
   { name, turn, stdin, blobs, emit }: SpeechParts,

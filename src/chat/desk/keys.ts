@@ -181,7 +181,7 @@ function isKey(data: string, key: KeyId): boolean {
   return matchesKey(data, key) || data === asSent[key] || (key.length === 1 && decodeKittyPrintable(data) === key)
 }
 
-/** Keys that the screen library takes, with our own words for what they do. */
+/** Keys that the screen library handles, with our own descriptions of their actions. */
 const libraryRows = {
   editing: {
     'tui.editor.cursorUp': 'Moves up a line.',

@@ -250,7 +250,10 @@ export interface Profile {
   /** The first words of a command line that identify the CLI. */
   words: readonly string[]
   window: number
-  /** Returns the headless command for one of the `leashes`. `resume` is the key of the thread to go on with; `attended`: a person can answer questions. */
+  /**
+   * Returns the headless command for one of the `leashes`. `resume` is the key of the thread to continue; `attended`: a person can answer
+   * questions.
+   */
   command(seat: { leash: Leash; resume?: string; model?: string; attended?: boolean }): string
   /** The meaning of each leash for this CLI, as text. Leaves out leashes that it cannot enforce. */
   leashes: Partial<Record<Leash, string>>

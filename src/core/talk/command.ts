@@ -27,7 +27,7 @@ export type SaidHow = 'note' | 'text' | 'error' | 'aside'
 export type CommandWorld = {
   say(text: string, how?: SaidHow): void
   ask: Ask
-  /** Shows what the command does at the moment, in place of what was shown before; a screen of plain lines does not show it. */
+  /** Shows the current step of the command, replacing the previous one; a screen of plain lines does not show it. */
   progress?(words: string): void
   signal: AbortSignal
   screen: CommandScreen
