@@ -153,6 +153,19 @@ export const chatKeys = {
     delete: { keys: ['ctrl+d'], does: 'Deletes the chosen session for good, after a question.' },
     close: { keys: ['escape', 'ctrl+c'], does: 'Empties the search, or closes the list.' },
   },
+  agents: {
+    up: { keys: ['up', 'k'], does: 'Chooses the agent above.' },
+    down: { keys: ['down', 'j'], does: 'Chooses the agent below.' },
+    pageUp: { keys: ['pageUp'], does: 'One page up.' },
+    pageDown: { keys: ['pageDown'], does: 'One page down.' },
+    toggle: { keys: ['space'], does: 'Lets the chosen agent take turns, or no longer.' },
+    open: { keys: ['enter'], does: 'Does the same; in the list of agents to add: takes the chosen one.' },
+    raise: { keys: ['[', 'alt+up', 'shift+up'], does: 'Moves the chosen agent up: it is asked earlier.' },
+    lower: { keys: [']', 'alt+down', 'shift+down'], does: 'Moves the chosen agent down.' },
+    add: { keys: ['a'], does: 'Adds an agent that is installed here, or a command of your own.' },
+    remove: { keys: ['d'], does: 'Removes the chosen agent from your settings, after a question.' },
+    close: { keys: ['escape', 'ctrl+c'], does: 'Closes the list.' },
+  },
   page: {
     up: { keys: ['up', 'k'], does: 'One line up.' },
     down: { keys: ['down', 'j'], does: 'One line down.' },
@@ -252,6 +265,7 @@ const titles = (): Record<KeyPlace, string> => ({
   palette: `In the list of commands (${keyOf('palette')})`,
   themes: 'In the list of themes (/theme)',
   sessions: 'In the list of sessions (/sessions)',
+  agents: 'In the list of agents (/agents)',
   page: 'On this page',
 })
 
@@ -295,6 +309,7 @@ export function keySections(): KeySection[] {
     own('history'),
     own('palette'),
     own('sessions'),
+    own('agents'),
     own('themes'),
     own('page'),
     mouse,
