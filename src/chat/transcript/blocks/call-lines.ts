@@ -3,6 +3,7 @@ import type { Theme } from '../../style/theme.ts'
 import type { RenderContext } from '../markdown/render-context.ts'
 import type { DiffLine } from '../../style/diff-lines.ts'
 import type { FileChange } from '../../../core/talk/entry.ts'
+import { keyOf } from '../../desk/keys.ts'
 import { toolWords } from '../../../core/data/tool-words.ts'
 import { handoffLines } from '../handoff-lines.ts'
 import { truncateToWidth, visibleWidth } from '@earendil-works/pi-tui'
@@ -50,7 +51,7 @@ function changesBegun(call: CallBlock, width: number, context: RenderContext): s
     }
     hidden += lines.length - shown
   }
-  const words = `… ${hidden} more ${hidden === 1 ? 'line' : 'lines'}; Ctrl+O shows them`
+  const words = `… ${hidden} more ${hidden === 1 ? 'line' : 'lines'}; ${keyOf('openAll')} shows them`
   return hidden > 0 ? [...rows, context.theme.quiet(words)] : rows
 }
 
