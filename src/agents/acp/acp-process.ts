@@ -12,6 +12,7 @@ import { connectTo, loadSdk } from './acp-connection.ts'
 import { clientApp } from './acp-client.ts'
 import { openSession, renewSession } from './acp-session.ts'
 import { TurnProcesses } from '../turn-processes.ts'
+import { knockMs } from '../warm-processes.ts'
 
 /** The turn that a process is taking: it hears what the agent says, and answers what the agent asks for. */
 export type ServedTurn = ClientParts & {
@@ -28,9 +29,6 @@ const leaveMs = 500
 
 /** How long no update may come before the replay of a loaded session counts as over: some agents answer the load first. */
 const quietMs = 100
-
-/** How long an agent that waited may take to say that it is still there. */
-const knockMs = 2_000
 
 /** The process of an agent with its connection and its session. It serves one turn at a time, and nobody between two turns. */
 export class AcpProcess implements WarmProcess {

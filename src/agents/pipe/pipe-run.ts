@@ -4,6 +4,8 @@ import type { WarmProcess } from '../warm-processes.ts'
 import { AnsiStripper } from '../../base/text/ansi.ts'
 import { exitsWithin } from '../../base/process/run.ts'
 import type { Clock } from '../../base/time/clock.ts'
+import { within } from '../../base/time/clock.ts'
+import { knockMs } from '../warm-processes.ts'
 import { Lines } from '../../base/text/lines.ts'
 
 /** Hears what a process prints, without control sequences, and how it ends. */
@@ -50,6 +52,8 @@ export class PipeRun implements WarmProcess {
   /** The words that the process printed before its first turn, for that turn; and whether the turn has heard them. */
   #before: { to: 'out' | 'err'; text: string }[] = []
   #retold: Promise<void> | undefined
+  /** Called with the answer to a knock. */
+  #answered: (() => void) | undefined
 
   /** `ear` hears the first turn; without it the process waits for that turn. */
   constructor(run: Run, clock: Clock, ear: PipeEar = deaf) {
@@ -89,8 +93,26 @@ export class PipeRun implements WarmProcess {
   rest(dialect: Dialect): void {
     this.dialect = dialect
     this.#wait(async (text) => {
-      if ([...this.lines.push(text)].some((line) => acts(dialect, line))) this.#stop()
+      for (const line of this.lines.push(text)) {
+        if (answersKnock(dialect, line)) this.#answered?.()
+        else if (acts(dialect, line)) this.#stop()
+      }
     })
+  }
+
+  /**
+   * Whether a process that waited still answers, if its CLI has a request for that. Nothing of the turn was sent to it then, so that another
+   * process can take the turn.
+   */
+  async isThere(clock: Clock): Promise<boolean> {
+    const knock = this.dialect?.knock
+    if (!knock) return true
+    const heard = Promise.withResolvers<boolean>()
+    this.#answered = () => heard.resolve(true)
+    this.run.stdin.write(knock.text, (error) => {
+      if (error) heard.resolve(false)
+    })
+    return (await within(clock, Promise.race([heard.promise, this.gone.then(() => false)]), knockMs)) === true
   }
 
   /** Waits for the first turn, which hears what the process printed before it. A process that acts without a turn is stopped. */
@@ -154,6 +176,15 @@ async function retell(before: readonly { to: 'out' | 'err'; text: string }[], ea
 
 /** Steps by which a CLI says something about itself, and does nothing. */
 const quiet: ReadonlySet<string> = new Set(['limit', 'thread', 'unask', 'note'])
+
+/** Whether a line answers the knock of a dialect; one that cannot be read does not. */
+function answersKnock({ knock }: Dialect, line: string): boolean {
+  try {
+    return knock?.isAnswer(line) === true
+  } catch {
+    return false
+  }
+}
 
 /** Whether a line that came between two turns means that the CLI acts by itself. A line that cannot be read means nothing. */
 function acts(dialect: Dialect, line: string): boolean {

@@ -50,6 +50,11 @@ export interface Dialect {
   end(exit: Ended): Step[]
   /** Returns the dialect of the next turn in the same process; `resume` is the key of the thread that is open in it. Left out if the process ends with its turn. */
   next?(resume: string): Dialect
+  /**
+   * A request that the CLI answers at once and without acting: a process that waited for this turn answers it before it gets the prompt. Left
+   * out if the CLI has no such request.
+   */
+  knock?: { text: string; isAnswer(line: string): boolean }
 }
 
 /** How a CLI's reasoning effort is set. */
