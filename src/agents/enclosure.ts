@@ -7,19 +7,20 @@ type Env = Readonly<Record<string, string | undefined>>
 export type Argv = [string, ...string[]]
 
 /**
- * A command as it may be started, with the variables that it needs. `settle` is called after its last process has exited, and names what it
- * removed. With `fixed` the process may take further turns, and `settle` is called at the end of each: the text holds everything that was
- * decided for the process at its start. A process behind a wall takes one turn, because its private home is brought back at its end alone.
+ * A command that may be started, with the variables that it needs. `settle` is called after its last process has exited, and names the
+ * things that it removed. With `fixed` the process may serve further turns, and `settle` is called at the end of each; its text contains
+ * everything that was fixed when the process started. A sandboxed process serves one turn, because its private home is copied back only
+ * at its end.
  */
 type Enclosed = { argv: Argv; vars: Record<string, string>; fixed?: string; settle(): Promise<string[]> }
 
-/** Asks the person who watches the turn, and withdraws the question with the turn. */
+/** Asks the person who watches the turn, and withdraws the question if the turn ends. */
 export type AskedPerson = (question: Question) => ReturnType<Ask>
 
 /**
- * The seat of an agent that is about to be started; `terminal` is the id of the terminal that it will draw on. `command`: this is not the
- * agent itself but a command that the running agent wants. `foreseen`: the agent is started ahead of its turn, which none does behind a
- * wall. `ask` is left out if nobody can answer.
+ * The seat of an agent that is about to start; `terminal` is the id of the terminal that it will use. `command`: this is not the agent
+ * itself but a command that the running agent requested. `foreseen`: the agent is started before its turn, which never happens in a
+ * sandbox. `ask` is left out if nobody can answer.
  */
 export type EnclosedSeat = {
   leash: Leash
@@ -39,10 +40,10 @@ export const askedPerson = ({
 }: Pick<Turn, 'attended' | 'ask' | 'signal'>): Pick<EnclosedSeat, 'ask'> =>
   attended ? { ask: (question) => ask(question, signal) } : {}
 
-/** Puts a command behind a wall if its agent needs one. A refusal says why the agent may not run here at all. */
+/** Wraps a command in a sandbox if its agent needs one. A refusal says why the agent may not run here at all. */
 export type Enclose = (argv: Argv, seat: EnclosedSeat) => Promise<Enclosed | { refused: Failure } | undefined>
 
-/** The command as it is started, behind a wall or as it is. */
+/** The command to start, in a sandbox or unchanged. */
 export async function enclosed(
   enclose: Enclose | undefined,
   argv: Argv,

@@ -3,12 +3,15 @@ import { promises } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * Opens an MCP server for this turn, if there is one; the CLI's files for it go into the folder. `lasting`: a process may go on using it in
- * its next turns, under the same address and with the same tools.
+ * Opens an MCP server for this turn, if there is one, and writes the CLI's files for it into the folder. `lasting`: a process may
+ * continue to use the server in its next turns, under the same address and with the same tools.
  */
 export type Lend = () => Promise<{ server: LentServer; folder: string; lasting?: true } | undefined>
 
-/** The arguments that give a CLI the MCP server of this turn: '' if it takes none. `lasting` is false if they hold for this turn alone. */
+/**
+ * The arguments that tell a CLI about the MCP server of this turn: '' if it supports none. `lasting` is false if they apply to this turn
+ * only.
+ */
 export async function lentServerArguments(
   lends: ScreenFacts['lends'],
   lend: Lend | undefined,

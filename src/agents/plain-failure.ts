@@ -7,17 +7,20 @@ import { resetTime } from '../core/talk/reset-time.ts'
 const overflowWords =
   /\b(context|prompt|input)\b.{0,40}\btoo (long|large|big)\b|\bcontext[ _-]?(length|window)\b.{0,40}\b(exceed|limit|full)|\bexceeds?\b.{0,40}\bcontext\b|\bmaximum context\b/i
 
-/** A line that reports an error, and does not only talk about one: "Error: …", "openai.RateLimitError: …", {"error": …}, "429 Too Many Requests". A line in quotes or in a list talks. */
+/**
+ * Matches a line that reports an error rather than merely mentioning one: "Error: …", "openai.RateLimitError: …", {"error": …}, "429 Too
+ * Many Requests". A line in quotes or in a list only mentions it.
+ */
 const errorLead =
   /^[[⚠✗✖❌×■! \uFE0F]{0,3}(?:(?:fatal |api |http |request )?(?:error|failure|panic)(?: code| \d+)?\s*:|[\w.]*(?:Error|Exception)\b(?: \[\w+\])?:|\{\s*"?error"?\s*:|(?:HTTP(?:\/[\d.]+)? )?429 (?:Too Many Requests|\{|RESOURCE_EXHAUSTED|Rate limit))/i
 
-/** An output of more lines is an answer, whatever its words are. */
+/** An output with more lines is an answer, whatever it says. */
 const mostLinesOfStatement = 3
 
 /**
- * The failure of a command without a profile. A command that failed is judged by the message at the end of its output, on either stream and
- * whatever trace follows it. Its answer may speak of limits as well, so on stdout the message must report an error. A command that exited
- * with 0 is judged only when its whole output is such a message, or when it gave no answer.
+ * The failure of a command without a profile. A command that failed is judged by the message at the end of its output, on either stream,
+ * even if a trace follows it. Its answer may mention limits too, so on stdout the message must report an error. A command that exited
+ * with 0 is judged only if its whole output is such a message, or if it gave no answer.
  */
 export function plainFailure(ended: Ended): Failure | undefined {
   const silent = ended.out.trim() === ''
@@ -25,7 +28,7 @@ export function plainFailure(ended: Ended): Failure | undefined {
   const complaint = closingMessage(ended.err)
   const found = failureIn(complaint, ended.now, () => true)
   if (found) return found
-  // A message of its own on stderr says more than the answer before it.
+  // A separate message on stderr says more than the answer before it.
   if (!silent && complaint.headline === '')
     return failureIn(closingMessage(ended.out), ended.now, (line) => errorLead.test(line) || statesLimit(line))
   return undefined
@@ -55,17 +58,17 @@ function failureIn(message: ClosingMessage, now: number, counts: (line: string) 
 const quota = (message: string, text: string, now: number): Failure =>
   defined<Failure>({ kind: 'quota', message, retryAt: resetTime(text, now) })
 
-/** A line of a stack trace, of an object that was printed, or of a runner that only repeats that the command failed. */
+/** Matches a line of a stack trace, of a printed object, or of a runner that only repeats that the command failed. */
 const traceLine =
   /^\s+\S|^[\s^~{}()[\],;]*$|^[\w./*]+\([^ ]*\)$|^(?:Node\.js v|goroutine \d+ \[|exit status \d+$|npm (?:ERR!|error)|error Command failed|error: script ".*" exited|Caused by:$|Stack ?trace:$|stack backtrace:$|note: run with|\(Request ID\b.*\)$)/i
 
 /** Frames hold names of files and functions, which say nothing about the cause. */
 const frame = /^\s+(?:at |File "|from .*:\d+|\/.*:\d+|\.{3} \d+ more)|^\s*[\^~]+\s*$|^(?:npm |error Command|Node\.js)/
 
-/** A longer trace is followed by no message that belongs to it. */
+/** If a trace is longer than this, no message belongs to it. */
 const mostTraceLines = 80
 
-/** Finds the message at the end of an output, above the trace that may follow it. */
+/** Finds the message at the end of an output, above a trace that may follow. */
 export function closingMessage(text: string): ClosingMessage {
   const lines = text.trimEnd().split('\n')
   const details: string[] = []
@@ -78,5 +81,5 @@ export function closingMessage(text: string): ClosingMessage {
   return { headline: lines.at(-1)!.trim(), details: [] }
 }
 
-/** A line, short enough for a message. */
+/** Shortens a line for use in a message. */
 export const short = (line: string) => (line.length > 300 ? `${line.slice(0, 300)}…` : line)

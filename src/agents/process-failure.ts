@@ -3,7 +3,7 @@ import type { Failure } from '../core/talk/outcome.ts'
 import type { Leash } from '../core/work/agent.ts'
 import { closingMessage, plainFailure, short } from './plain-failure.ts'
 
-/** The failure that a finished process means, if any; the profile's own knowledge comes first. */
+/** The failure that a finished process indicates, if any; the profile's own rules come first. */
 export function processFailure(name: string, ended: Ended, profile: Profile | undefined): Failure | undefined {
   const known = profile ? profile.failure(ended) : plainFailure(ended)
   if (known) return known
@@ -21,7 +21,7 @@ export function missingProgram(name: string, why: string, profile: Profile | und
   return { kind: 'missing', message: `${name} could not be run (${why}); ${next}` }
 }
 
-/** The failure of a CLI that is not started, because it would do more than its leash allows. */
+/** The failure of a CLI that is not started because it would do more than its leash allows. */
 export function leashFailure(
   name: string,
   leash: Leash,
@@ -31,13 +31,13 @@ export function leashFailure(
   return cannotHold(name, leash, Object.keys(facts.leashes))
 }
 
-/** Names the leashes that would work, and `why` this one does not. */
+/** Names the leashes that would work, and the reason why this one does not (`why`). */
 export function cannotHold(name: string, leash: Leash, others: readonly string[], why = ''): Failure {
   const message = `${name} cannot be restricted to the leash "${leash}"${why}: run it with --leash ${others.join(' or ')}, or use another agent`
   return { kind: 'missing', message }
 }
 
-/** The end of a stream, however long the stream was. */
+/** Stores the end of a stream of any length. */
 export class Tail {
   #text = ''
   #limit: number
@@ -48,7 +48,7 @@ export class Tail {
 
   add(text: string): void {
     this.#text += text
-    // The text is cut seldom, so that a short text is not copied with every word.
+    // The text is cut rarely, so that short texts are not copied with every piece.
     if (this.#text.length > 4 * this.#limit) this.#text = this.#text.slice(-this.#limit)
   }
 
@@ -57,5 +57,5 @@ export class Tail {
   }
 }
 
-/** The line at the end of an output that says most: the message, not the trace below it. Short enough for a message of ours. */
+/** The most useful line at the end of an output: the message, not the trace below it. Short enough for a message of ours. */
 export const closingLine = (text: string) => short(closingMessage(text).headline)

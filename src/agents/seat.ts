@@ -15,15 +15,15 @@ import { looser, tighter } from '../core/work/agent.ts'
 /** Sends an event of a turn outward; resolves when there is room for the next one. */
 export type Emit = (event: Event) => Promise<void>
 
-/** Takes one turn and emits its events, the `end` last. `resume` is the key of a thread that was handed in. */
+/** Runs one turn and emits its events, the `end` last. `resume` is the key of the thread to resume. */
 type TakeTurn = (turn: Turn, resume: string | undefined, emit: Emit) => Promise<void>
 
-/** Starts the process of a turn before its prompt. `resume` is the key of a thread that was handed in. */
+/** Starts the process of a turn before its prompt. `resume` is the key of the thread to resume. */
 type PrepareTurn = (next: ForeseenTurn, resume: string | undefined) => Promise<void>
 
 /**
- * The place of an agent: its leash, the key of its thread, and what records the answers that its questions get. `began` records a session
- * of the CLI that works for us, before the turn shows it and again at the end of the turn.
+ * The place of an agent: its leash, the key of its thread, and a recorder for the answers to its questions. `began` records a session of
+ * the CLI that works for us, before the turn shows it and again at the end of the turn.
  */
 export type Seat = {
   leash: Leash
@@ -33,8 +33,8 @@ export type Seat = {
 }
 
 /**
- * Makes an agent of a function that takes its turns. The agent keeps to the tighter of its own leash and the turn's, can
- * be left or closed at any moment, and never throws. `prepare` is left out if its process cannot wait for a turn.
+ * Makes an agent from a function that runs its turns. The agent follows the tighter of its own leash and the turn's, can be left or
+ * closed at any moment, and never throws. `prepare` is left out if its process cannot wait for a turn.
  */
 export function seatedAgent(name: string, traits: Traits, seat: Seat, take: TakeTurn, prepare?: PrepareTurn): Agent {
   const close = new AbortController()
@@ -45,7 +45,7 @@ export function seatedAgent(name: string, traits: Traits, seat: Seat, take: Take
     traits,
     ...(prepare && {
       prepare: (next: ForeseenTurn) =>
-        // The turn starts again, and reports, what cannot be prepared.
+        // If preparing fails, the turn starts again and reports the error.
         prepare({ ...next, leash: tighter(seat.leash, next.leash) }, resume).catch(() => {}),
     }),
     async *turn(turn) {
@@ -89,8 +89,8 @@ export function seatedAgent(name: string, traits: Traits, seat: Seat, take: Take
 }
 
 /**
- * The outcome of a turn that threw: a command with a value that could be a flag is not run, the system may refuse a file, and everything
- * else is a bug of ours.
+ * The outcome of a turn that threw: a value that could be mistaken for a flag stops a command, the system may refuse a file, and
+ * everything else is a bug of ours.
  */
 function brokenTurn(name: string, error: unknown): Outcome {
   if (error instanceof OptionValueError) return failed('missing', `${name} was not started: ${messageOf(error)}`)
@@ -103,7 +103,7 @@ function brokenTurn(name: string, error: unknown): Outcome {
   )
 }
 
-/** The traits that every kind of agent takes from its profile; `leashes` are those that this way of running it can enforce. */
+/** The traits that every kind of agent gets from its profile; `leashes` are those that this way of running it can enforce. */
 export function profileTraits(
   profile: Profile | undefined,
   leash: Leash,

@@ -12,12 +12,12 @@ import { pictureFile } from '../base/picture-file.ts'
 import { sha256 } from '../base/hash.ts'
 import { mentionedFiles, takePictures } from '../core/talk/pictures.ts'
 
-/** The parts of a turn that an agent gets, and that may mention pictures. */
+/** The parts of a turn that an agent sees and that may mention pictures. */
 type Told = Pick<Turn, 'prompt' | 'files' | 'steered' | 'cwd'> & { history: readonly Entry[] }
 
 /**
- * The parts of a turn with pictures that an agent is given: texts that name the path of each picture that it does not get, the pictures
- * that it gets in the order of their mentions, and a note for the person about those that it does not get.
+ * The parts of a turn with pictures, as an agent gets them: texts that name the path of each picture that is not sent, the sent pictures
+ * in the order of their mentions, and a note for the person about the pictures that are not sent.
  */
 type HandedOver = Pick<Turn, 'prompt' | 'steered'> & {
   history: Entry[]
@@ -25,18 +25,18 @@ type HandedOver = Pick<Turn, 'prompt' | 'steered'> & {
   notes: string[]
 }
 
-/** How many pictures go with one turn; older ones of the conversation are named by their path. */
+/** The most pictures sent with one turn; older ones of the conversation are named by their path. */
 const mostPictures = 20
 
 type PictureParts = {
   /** The name of the agent, for the note. */
   name: string
-  /** The limits on the pictures that the agent takes; undefined when it takes none. */
+  /** The limits on the pictures that the agent accepts; undefined if it accepts none. */
   takes: PictureLimits | undefined
   blobs: Blobs
 }
 
-/** Prepares the pictures of a turn and of the history that an agent gets. */
+/** Prepares the pictures of a turn and of the history for an agent. */
 export async function handOverPictures(told: Told, parts: PictureParts): Promise<HandedOver> {
   const typed = told.steered.map(takePictures)
   const earlier = told.history.flatMap(filesOf)
@@ -53,7 +53,7 @@ export async function handOverPictures(told: Told, parts: PictureParts): Promise
   return { prompt, steered, history, pictures: handover.pictures, notes: handover.notes() }
 }
 
-/** Prepares a text that was typed during a turn for an agent that takes it now. */
+/** Prepares a text that was typed during a turn for the agent at work. */
 export async function handOverTyped(
   typed: string,
   cwd: string,
@@ -109,7 +109,7 @@ class Handover {
     return told
   }
 
-  /** Adds a picture to those that are sent; otherwise returns a text that says where the picture is. */
+  /** Adds a picture to the ones to send; otherwise returns a text that says where the picture is. */
   async #hand(ref: Ref, name: string, isNew: boolean): Promise<string | undefined> {
     const { takes, blobs } = this.#parts
     const isOld = this.#old > 0 && this.#old-- > 0
@@ -125,7 +125,10 @@ class Handover {
     return path === undefined ? `${because}it could not be handed over` : `${because}the picture is at ${path}`
   }
 
-  /** The path of the project's own file if the picture still equals it, because every agent may read the project; else of a copy. */
+  /**
+   * The path of the project's own file if that still equals the picture, because every agent may read the project; otherwise the path of
+   * a copy.
+   */
   async #pathOf(ref: Ref, name: string): Promise<string | undefined> {
     const own = name === '' || name.startsWith('~') ? undefined : resolve(this.#cwd, name)
     const isInside = own !== undefined && !isAbsolute(shortPath(own, projectRoot(this.#cwd)))
@@ -133,7 +136,7 @@ class Handover {
     return pictureFile(this.#parts.blobs.place(ref), ref.sha, ref.media)
   }
 
-  /** A line for the person about the pictures of this turn that the agent did not get. */
+  /** A line for the person about the pictures of this turn that were not sent to the agent. */
   notes(): string[] {
     const { name, takes } = this.#parts
     const told = this.#untaken.flatMap(({ path }) => path ?? [])

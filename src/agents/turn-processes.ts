@@ -3,16 +3,16 @@ import type { Event } from '../core/talk/entry.ts'
 import type { Clock } from '../base/time/clock.ts'
 
 /**
- * Tells the processes that a CLI keeps for itself, such as its MCP servers, from those that one turn started and left running. A turn starts
- * processes by its calls, so what was there before the first call is the CLI's own.
+ * Distinguishes the processes that a CLI runs for itself, such as its MCP servers, from those that one turn started and left running. A
+ * turn starts processes by its calls, so processes from before the first call are the CLI's own.
  */
 export class TurnProcesses {
   #run: Pick<Run, 'pid' | 'processes'>
   #clock: Clock
-  /** When the last two pieces of output came: a call may be carried out before the piece that names it arrives. */
+  /** When the last two pieces of output arrived: a call may run before the piece that names it arrives. */
   #heardAt: [number, number]
   #calledAfter: number | undefined
-  /** The processes at the turn's first event, for a system that does not tell when a process was started. */
+  /** The processes at the turn's first event, for systems that do not report when a process started. */
   #known: Promise<ReadonlySet<number>> | undefined
 
   constructor(run: Pick<Run, 'pid' | 'processes'>, clock: Clock) {
@@ -32,7 +32,7 @@ export class TurnProcesses {
     this.#known ??= process.platform === 'linux' ? Promise.resolve(new Set()) : this.#pids()
   }
 
-  /** Whether a process still runs that this turn started. */
+  /** Whether a process that this turn started is still running. */
   async areLeft(): Promise<boolean> {
     const since = this.#calledAfter
     if (since === undefined) return false

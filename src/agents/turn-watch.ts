@@ -10,8 +10,7 @@ type TimeLimits = { timeoutMs: number; silenceMs: number }
 type WatchedTurn = Pick<Turn, 'clock' | 'ask' | 'attended'>
 
 /**
- * Ends a turn that takes too long, or whose agent shows no sign of life for too long. The time that a person spends at
- * a card does not count.
+ * Ends a turn that takes too long, or whose agent shows no sign of life for too long. Time that a person spends on a card does not count.
  */
 export class TurnWatch {
   #name: string
@@ -20,7 +19,7 @@ export class TurnWatch {
   #deadline: number
   #cardTime: CardTime
   #heardAt = 0
-  /** The moment of `#heardAt` by the time of day, which files carry. */
+  /** The moment of `#heardAt` as a time of day, to compare with the times of files. */
   #heardOn = 0
   /** Aborts at the next sign of life, which withdraws the card about the silence; undefined while no card is open. */
   #quiet: AbortController | undefined
@@ -42,7 +41,7 @@ export class TurnWatch {
     }
   }
 
-  /** Calls `stop` when a limit is passed before `over` aborts. `alive` is asked when the agent has been silent too long. */
+  /** Calls `stop` if a limit is passed before `over` aborts. `alive` is called if the agent has been silent too long. */
   begin(over: AbortSignal, alive: (since: number) => Promise<boolean>, stop: (failure: Failure) => void): void {
     this.heard()
     // Both loops end with `over` and never throw: the caller waits for the turn, not for its watch.
@@ -90,7 +89,7 @@ export class TurnWatch {
     }
   }
 
-  /** The failure to end the silent agent with; undefined when it is given more time. */
+  /** The failure that ends the turn of a silent agent; undefined if it gets more time. */
   async #silenceFailure(over: AbortSignal): Promise<Failure | undefined> {
     const long = seconds(this.#limits.silenceMs)
     if (this.#turn.attended) {
@@ -106,7 +105,7 @@ export class TurnWatch {
   }
 }
 
-/** Asks the person what to do with a silent agent; undefined when nobody answered. */
+/** Asks the person how to handle a silent agent; undefined if nobody answered. */
 export async function askAboutSilence(
   agent: string,
   long: string,
@@ -148,7 +147,7 @@ class CardTime {
     return this.#cards > 0
   }
 
-  /** The whole time so far; cards that are open side by side count once. */
+  /** The total time so far; the time of several open cards counts once. */
   get ms(): number {
     return this.#before + (this.open ? this.#clock.elapsed() - this.#since : 0)
   }

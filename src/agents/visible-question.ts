@@ -1,7 +1,7 @@
 import type { Question, Shown } from '../core/talk/question.ts'
 import { defined } from '../base/defined.ts'
 
-/** Characters that move the cursor, turn the direction of writing, or are not seen; a line may end as on Windows. */
+/** Characters that move the cursor, change the direction of writing, or are invisible; a line may end as on Windows. */
 const hidden = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]|\r(?!\n)/g
 
 /**
@@ -12,7 +12,7 @@ export function visible(text: string): string {
   return text.replaceAll(hidden, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** An agent's question as a person may be shown it; the ids of its options, by which it is answered, stay as they are. */
+/** An agent's question, safe to show to a person; the ids of its options, by which it is answered, stay unchanged. */
 export function visibleQuestion(question: Question): Question {
   const { text, shows, options } = question
   return defined({

@@ -13,18 +13,18 @@ export interface WarmProcess {
 
 /** The terms that a turn and a process must share, so that the process can take the turn. */
 export type WarmTerms = {
-  /** Everything that is decided when the process starts and cannot be changed in it, as one text. */
+  /** Everything that is fixed when the process starts, as one text. */
   fixed: string
-  /** The thread that is open in the process; undefined while no turn was taken on it. */
+  /** The thread that is open in the process; undefined before its first turn. */
   thread: WarmThread | undefined
 }
 
-/** An agent's thread, up to the turn of the log that it last answered: somebody else's later turn on it is not known to the process. */
+/** An agent's thread, up to the turn of the log that it last answered: the process does not know another process's later turn on it. */
 export type WarmThread = { key: string; turn: string }
 
 type WarmParts = {
   clock: Clock
-  /** How long a process waits for its next turn; 0 keeps none. */
+  /** How long a process waits for its next turn; 0 means that none waits. */
   idleMs: number
   /** The memory of the machine, in bytes. */
   memory?(): { total: number; free: number }
@@ -33,27 +33,28 @@ type WarmParts = {
 }
 
 /**
- * A warm process that waits, and what ends its waiting. `isForeseen`: it was started ahead of its first turn. `since`: the id of a turn that
- * began before the process read any file.
+ * A warm process that waits, and the means to end its waiting. `isForeseen`: it was started before its first turn. `since`: the id of a
+ * turn that began before the process read any file.
  */
 type Waiting = { process: WarmProcess; terms: WarmTerms; over: AbortController; isForeseen: boolean; since: string }
 
 /** How long a process that waited may take to say that it is still there. */
 export const knockMs = 2_000
 
-/** With no more memory than this, two processes are kept. */
+/** On a machine with no more memory than this, only two processes may wait. */
 const smallMachine = 4.5 * 2 ** 30
 const mostOnSmallMachine = 2
 
-/** With less of the memory free, no process is kept. */
+/** If a smaller share of the memory is free, no process may wait. */
 const leastFree = 0.08
 
-/** How often the memory is looked at while a process waits. */
+/** How often the memory is checked while a process waits. */
 const lookMs = 30_000
 
 /**
- * The processes that one chat keeps between its turns, one for each agent. A turn borrows the process of its agent and gives it back after
- * an answer. A process may also be started ahead of the turn that will take it. What does not fit is stopped, so that two processes never have the same thread open.
+ * The processes that one chat keeps running between its turns, one for each agent. A turn borrows the process of its agent and returns it
+ * after an answer. A process may also be started before its turn. Processes that do not fit are stopped, so that two processes never have
+ * the same thread open.
  */
 export class WarmProcesses {
   /** How long a process waits; the settings can change it while the chat runs. */
@@ -69,12 +70,12 @@ export class WarmProcesses {
     this.idleMs = parts.idleMs
   }
 
-  /** Whether a process may be kept after its turn. */
+  /** Whether a process may be returned after its turn. */
   get open(): boolean {
     return !this.#closed && this.idleMs > 0 && !this.#isTight()
   }
 
-  /** Takes out the process of an agent if it fits the terms of a turn; ends it if it does not. */
+  /** Removes and returns the process of an agent if it fits the terms of a turn; ends it otherwise. */
   async borrow<P extends WarmProcess>(
     agent: string,
     terms: WarmTerms,
@@ -105,13 +106,13 @@ export class WarmProcesses {
     this.#keep(agent, await start(), terms, true)
   }
 
-  /** Ends the processes that were started ahead of a turn, except that of one agent. */
+  /** Ends the processes that were started before their turn, except one agent's. */
   async dropForeseen(except?: string): Promise<void> {
     const names = [...this.#waiting].filter(([name, { isForeseen }]) => isForeseen && name !== except)
     await Promise.all(names.map(([name]) => this.drop(name)))
   }
 
-  /** Keeps a process for the agent's next turn; ends it at once if none may be kept. */
+  /** Stores a process for the agent's next turn; ends it at once if none may wait. */
   keep(agent: string, process: WarmProcess, terms: WarmTerms): void {
     this.#keep(agent, process, terms, false)
   }
@@ -132,7 +133,7 @@ export class WarmProcesses {
     for (const [oldest] of this.#waiting) if (this.#waiting.size > most) void this.drop(oldest)
   }
 
-  /** Ends the process of one agent, or all that wait: what they know is no longer true, or nobody needs them. */
+  /** Ends the process of one agent, or all waiting ones: their knowledge is out of date, or nobody needs them. */
   async drop(agent?: string): Promise<void> {
     const names = agent === undefined ? [...this.#waiting.keys()] : [agent]
     await Promise.all(
@@ -143,7 +144,7 @@ export class WarmProcesses {
     )
   }
 
-  /** Ends all processes, and keeps none from now on. */
+  /** Ends all processes, and accepts none from now on. */
   async close(): Promise<void> {
     this.#closed = true
     await this.drop()
@@ -161,7 +162,7 @@ export class WarmProcesses {
     if (this.#waiting.get(agent) === waiting) this.#waiting.delete(agent)
   }
 
-  /** Ends a process that waited too long, or whose memory is needed. */
+  /** Ends a process once it waited too long or its memory is needed. */
   async #watch(agent: string, waiting: Waiting): Promise<void> {
     const { clock } = this.#parts
     const since = clock.elapsed()
@@ -202,6 +203,6 @@ function machineMemory(): { total: number; free: number } {
   return { total: constrained > 0 && constrained < all ? constrained : all, free: process.availableMemory() }
 }
 
-/** The thread that a turn goes on with, as a warm process must have it open; undefined for a new thread. */
+/** The thread that a turn continues, in the form in which a warm process must have it open; undefined for a new thread. */
 export const warmThread = ({ key, turn }: { key?: string; turn?: string }): WarmThread | undefined =>
   key === undefined ? undefined : { key, turn: turn === undefined ? '' : turnOf(turn) }

@@ -14,7 +14,7 @@ import { defined } from '../base/defined.ts'
 import { mark } from '../base/mark.ts'
 import { within } from '../base/time/clock.ts'
 import { isEntry } from '../core/talk/entry.ts'
-import { markDanger } from '../border/cards.ts'
+import { completeCard } from '../border/cards.ts'
 import { compactNow } from '../turn/compaction.ts'
 import { oneLine } from '../base/text/table.ts'
 import { formedAnswer } from '../turn/rotation/formed-answer.ts'
@@ -169,7 +169,7 @@ async function openTurn(app: App, request: TurnRequest): Promise<OpenTurn> {
   }
   const { place, leash } = app
   const budget = app.budget.turn?.() ?? app.budget
-  const complete = (question: Question) => markDanger(app.io, place.root, place.cwd, question)
+  const complete = (question: Question) => completeCard(app.io, place.root, place.cwd, question)
   return {
     agent: exclusive ? withLateHistory(agent, app) : agent,
     world: {

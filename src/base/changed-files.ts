@@ -19,7 +19,7 @@ export async function changedSince(folder: string, since: number): Promise<boole
         } else if ((await promises.lstat(path)).mtimeMs > since) return true
       }
     } catch {
-      // A file that vanishes or cannot be read is no sign of a change.
+      // A file that disappears or cannot be read does not count as a change.
     }
   }
   return false

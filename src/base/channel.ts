@@ -27,7 +27,7 @@ export class Channel<T> implements AsyncIterable<T> {
     this.#reader?.()
   }
 
-  /** Takes the items that wait, without waiting for more. */
+  /** Takes all waiting items, without waiting for more. */
   takeAll(): T[] {
     const items = this.#queue.splice(0)
     this.#wakeWriters()

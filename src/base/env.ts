@@ -1,2 +1,2 @@
-/** The variables that a program is started with. They are handed in, so that a test can give others. */
+/** The environment variables of a program. They are a parameter, so that a test can pass others. */
 export type Env = Readonly<Record<string, string | undefined>>

@@ -1,6 +1,6 @@
 import { Channel } from './channel.ts'
 
-/** Runs streams side by side and yields what each gives as it comes; leaving early ends them all. */
+/** Runs streams side by side and yields the items of each as they arrive; leaving early ends them all. */
 export async function* merge<T>(streams: readonly AsyncIterable<T>[]): AsyncGenerator<T> {
   const channel = new Channel<T>(64)
   const iterators = streams.map((stream) => stream[Symbol.asyncIterator]())
@@ -24,7 +24,7 @@ export async function* merge<T>(streams: readonly AsyncIterable<T>[]): AsyncGene
   } finally {
     left = true
     channel.close()
-    // A generator that awaits something returns only after that: the streams' own signals end the wait.
+    // A generator that awaits something only returns afterwards: the streams' own signals end the wait.
     await Promise.all(iterators.map(async (iterator) => iterator.return?.()))
     await all
   }

@@ -14,7 +14,7 @@ export function optionValue(value: string, of: string): string {
   return value
 }
 
-/** Why a text cannot be the value of an option; undefined when it can. */
+/** Why a text cannot be the value of an option; undefined if it can. */
 export function valueFault(value: string): string | undefined {
   if (value === '') return 'is empty'
   if (value.startsWith('-')) return 'begins with "-", so a program would take it for a flag'

@@ -3,12 +3,12 @@ import { dirname, join } from 'node:path'
 import { randomName } from './id.ts'
 import { pictureExtension } from './picture.ts'
 
-/** The folder of the pictures that agents may open by their path, beside the kept bodies. */
+/** The folder of the pictures that agents may open by their path, next to the stored bodies. */
 export const pictureFolder = (place: string) => join(dirname(place), 'pictures')
 
 /**
- * Copies a kept picture to a file by whose name programs know what it is, and returns its path. An agent may change the copy;
- * the kept picture stays. Undefined when that fails.
+ * Copies a stored picture to a file whose name shows its type to programs, and returns its path. An agent may change the copy; the stored
+ * picture stays. Undefined if that fails.
  */
 export async function pictureFile(place: string | undefined, sha: string, media: string): Promise<string | undefined> {
   if (place === undefined) return undefined

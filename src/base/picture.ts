@@ -1,4 +1,4 @@
-/** Facts that are read from the bytes of a picture; `fault` says why it cannot be shown to a model. */
+/** Facts read from the bytes of a picture; `fault` says why it cannot be shown to a model. */
 type PictureFacts = { media: string; width: number; height: number; fault?: string }
 
 /** The media type of a picture that models can see, by its first bytes. */
@@ -11,7 +11,7 @@ export function pictureMedia(head: Buffer): string | undefined {
   return undefined
 }
 
-/** The extension that programs expect of a file with this media type. */
+/** The extension that programs expect for a file with this media type. */
 export const pictureExtension = (media: string) => media.replace('image/', '.').replace('.jpeg', '.jpg')
 
 const readers: Record<string, (bytes: Buffer) => Omit<PictureFacts, 'media'>> = {
@@ -22,8 +22,8 @@ const readers: Record<string, (bytes: Buffer) => Omit<PictureFacts, 'media'>> = 
 }
 
 /**
- * Reads the size of a picture and whether it is whole; undefined when the bytes are not a picture that models can see. A provider refuses
- * a damaged picture, and would refuse the whole conversation from then on.
+ * Reads the size of a picture and whether it is complete; undefined if the bytes are not a picture that models can see. A provider
+ * refuses a damaged picture, and would then refuse the whole conversation.
  */
 export function pictureFacts(bytes: Buffer): PictureFacts | undefined {
   const media = pictureMedia(bytes)
@@ -47,7 +47,7 @@ function readPng(bytes: Buffer): Omit<PictureFacts, 'media'> {
   return { width, height, fault: cut }
 }
 
-/** The markers that begin a frame and say its size; DHT (c4), JPG (c8) and DAC (cc) lie among them. */
+/** The markers that begin a frame and contain its size; DHT (c4), JPG (c8) and DAC (cc) are in the same range. */
 const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
 
 function readJpeg(bytes: Buffer): Omit<PictureFacts, 'media'> {

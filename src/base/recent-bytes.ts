@@ -1,7 +1,7 @@
 /** How many bytes are kept for readers that come later. */
 const mostKept = 8 * 1024 ** 2
 
-/** Keeps the last bytes of a stream by their position. A reader that is too slow goes on with the oldest bytes that are kept. */
+/** Keeps the last bytes of a stream by their position. A reader that is too slow continues with the oldest bytes that are kept. */
 export class RecentBytes {
   #chunks: { at: number; bytes: Uint8Array }[] = []
   #most: number

@@ -1,6 +1,6 @@
 /**
- * Yields every event of a generator as `change` makes it, and returns what the generator returns: a `yield*` that sees the events.
- * Leaving early ends the generator and waits for its clean-up.
+ * Yields every event of a generator after `change`, and returns the generator's result: like a `yield*` that sees the events. Leaving
+ * early ends the generator and waits for its clean-up.
  */
 export async function* relay<In, Out, Result>(
   events: AsyncGenerator<In, Result> | Generator<In, Result>,
@@ -18,7 +18,7 @@ export async function* relay<In, Out, Result>(
   }
 }
 
-/** Runs a generator to its end, waiting for what `each` does with every event, and gives what the generator returns. */
+/** Runs a generator to its end, waiting for `each` on every event, and returns the generator's result. */
 export async function drain<T, Result>(
   events: AsyncGenerator<T, Result>,
   each: (event: T) => unknown = () => {},

@@ -1,4 +1,4 @@
-/** Returns a function that runs work one piece after another, in the order it was given. A failure does not stop the next. */
+/** Returns a function that runs pieces of work one after another, in order. A failure does not stop the next one. */
 export function serialQueue(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {

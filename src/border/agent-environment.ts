@@ -6,14 +6,14 @@ import { profileOf } from '../settings/agent-settings.ts'
 
 type Keyed = Pick<Settings, 'agents'>
 
-/** The variables that the settings name as keys of our own agents. */
+/** The environment variables that the settings name as keys of our own agents. */
 export function namedKeys({ agents }: Keyed): string[] {
   return agents.flatMap((agent) => (agent.kind === 'native' && agent.apiKeyEnv !== undefined ? [agent.apiKeyEnv] : []))
 }
 
 /**
- * The key variables that an agent gets: those of its profile, and those that its settings name in `keys`. Undefined means
- * all: nobody can know which keys a command without a profile needs, and our own agent keeps them from its commands itself.
+ * The key variables that an agent gets: those of its profile, and those that its settings list in `keys`. Undefined means all: nobody can
+ * know which keys a command without a profile needs, and our own agent itself hides them from its commands.
  */
 function ownKeys(agent: AgentSettings): readonly string[] | undefined {
   if (agent.kind === 'native') return undefined
@@ -21,13 +21,13 @@ function ownKeys(agent: AgentSettings): readonly string[] | undefined {
   return profile || agent.keys ? [...(profile?.keys ?? []), ...(agent.keys ?? [])] : undefined
 }
 
-/** The environment of a CLI: the person's own, without the keys of other vendors and without ours. */
+/** The environment of a CLI: the person's own, without other vendors' keys and without ours. */
 export function agentEnvironment(env: Io['env'], agent: AgentSettings, settings: Keyed): Io['env'] {
   const own = ownKeys(agent)
   return own ? withOwnKeys(env, own, namedKeys(settings)) : withoutOurKeys(env)
 }
 
-/** Names the variables that a CLI in a terminal does not get, even if the init files of the person's shell set them. */
+/** Names the variables that are removed for a CLI in a terminal, even if the init files of the person's shell set them. */
 export function withheldKeys(agent: AgentSettings, settings: Keyed): string[] {
   const own = ownKeys(agent)
   return own ? foreignKeys(own, namedKeys(settings)) : []

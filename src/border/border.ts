@@ -6,7 +6,7 @@ import { providers } from '../models/provider.ts'
 import { keysInFile } from '../safety/api-keys.ts'
 import { openBorder } from '../safety/border.ts'
 
-/** Opens the border for this process: termaite's own keys are those that it stored, and those of model providers and the hub. */
+/** Opens the border for this process. termaite's own keys are the stored ones, and those of model providers and the hub. */
 export function borderOf(env: Io['env'], home: string): Border {
   return openBorder({
     env,
@@ -19,7 +19,7 @@ export function borderOf(env: Io['env'], home: string): Border {
   })
 }
 
-/** The keys of our own servers, each in a file of its own. A file that cannot be read holds no key that could leak from here. */
+/** The keys of our own servers, each in its own file. A file that cannot be read contains no key that could leak from here. */
 function keyFiles(home: string): Record<string, string> {
   try {
     const names = readdirSync(home).filter((name) => name.endsWith('.key'))

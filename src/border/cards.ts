@@ -3,19 +3,26 @@ import type { Ask, Question } from '../core/talk/question.ts'
 import { defined } from '../base/defined.ts'
 import { newId } from '../base/id.ts'
 
-/** Marks the dangerous parts of what a question shows, as the rules of the project at `root` judge them. */
-export async function markDanger(
+/**
+ * Completes the content of a question: the dangerous parts of a command are marked, as the rules of the project at `root` judge them, and
+ * a diff of a part of a file gets the numbers of its lines and the lines around it.
+ */
+export async function completeCard(
   { env }: Pick<Io, 'env'>,
   root: string,
   cwd: string,
   question: Question,
 ): Promise<Question> {
-  // The judge of shell commands is loaded only when a question is asked: most turns ask nothing.
+  // The judge of shell commands is loaded only for a question: most turns ask nothing.
   const { withDangerMarked } = await import('../safety/shell/judge/danger-marks.ts')
-  return withDangerMarked(question, defined({ root, cwd, home: env.HOME ?? '', path: env.PATH }))
+  const home = env.HOME ?? ''
+  const marked = await withDangerMarked(question, defined({ root, cwd, home, path: env.PATH }))
+  if (!marked.shows?.some((shown) => shown.type === 'diff')) return marked
+  const { placedDiff } = await import('./placed-diff.ts')
+  return { ...marked, shows: await Promise.all(marked.shows.map((shown) => placedDiff(shown, cwd, home))) }
 }
 
-/** Cancels the turn when the person leaves a question that asks for this. */
+/** Cancels the turn if the person leaves a question that requires this. */
 export function cancelWhenLeft(ask: Ask, cancel: () => void): Ask {
   return async (question, withdrawn, id) => {
     const picks = await ask(question, withdrawn, id)
@@ -28,7 +35,7 @@ export function cancelWhenLeft(ask: Ask, cancel: () => void): Ask {
 export class Cards {
   #open = new Map<string, (picks: string[] | undefined) => void>()
 
-  /** Resolves with the picks, or with undefined, which means no, when the question is withdrawn. */
+  /** Resolves with the picks, or with undefined, which means no, if the question is withdrawn. */
   readonly ask: Ask = (_question, withdrawn, ask = newId(0)) =>
     new Promise((resolve) => {
       const done = (picks: string[] | undefined) => {

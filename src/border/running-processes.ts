@@ -7,10 +7,10 @@ import { shortHash } from '../base/hash.ts'
 import { isAlive, isHere, ownerMark, ownerPid } from '../base/process/owner.ts'
 import { timeApart } from '../base/time/clock.ts'
 
-/** The commands of ours that run for long. A single turn has no note: its conversation names its process. */
+/** Our long-running commands. A single turn leaves no note, because its conversation names its process. */
 type LongRun = 'chat' | 'hub' | 'agent' | 'mcp server' | 'editor' | 'keeper' | 'link'
 
-/** A process of ours that runs now; without a pid it runs on another machine or in another container. */
+/** A running process of ours; without a pid it runs on another machine or in another container. */
 export type RunningProcess = {
   process: LongRun
   pid?: number
@@ -19,11 +19,11 @@ export type RunningProcess = {
   project?: string
   /** The sessions that are open on the screens of the process. */
   sessions?: readonly string[]
-  /** The agent that the process supervises, or the crew that it keeps. */
+  /** The agent that the process supervises, or the crew that it looks after. */
   about?: string
   /** The address that the process serves. */
   url?: string
-  /** The address of its page for browsers on other machines. */
+  /** The address of the web page that the process serves to browsers on other machines. */
   page?: string
   /** The terminal of the agent that the process supervises, with the agent's name and the root of its project. */
   terminal?: { id: string; agent: string; root: string }
@@ -31,7 +31,7 @@ export type RunningProcess = {
 
 type Note = Omit<RunningProcess, 'pid'> & { owner: string }
 
-/** The note of a process on another machine is believed this long, because its end cannot be seen from here. */
+/** The note of a process on another machine is trusted for this long, because its end cannot be seen from here. */
 const unseenMs = 24 * 3_600_000
 
 const folderIn = (home: string) => join(home, 'run')
@@ -48,7 +48,7 @@ export function noteProcess(
   process: Omit<RunningProcess, 'pid' | 'since'> & { since?: number },
   clock: Pick<Clock, 'now'>,
 ): () => void {
-  // The limit need not be in place at once: the heap of a process that has just started is small.
+  // The limit is not urgent: the heap of a process that has just started is small.
   void import('../base/process/heap-growth.ts').then(({ limitHeapGrowth }) => limitHeapGrowth())
   const owner = ownerMark()
   const file = join(folderIn(home), `${ownerPid(owner)}-${shortHash(owner)}.json`)
@@ -75,12 +75,12 @@ export function runningProcesses(home: string, now: number): RunningProcess[] {
     .toSorted((a, b) => a.since - b.since)
 }
 
-/** The hub that runs on a home, if one does. */
+/** The hub that runs on a home, if there is one. */
 export function runningHub(home: string): Pick<RunningProcess, 'url' | 'page'> | undefined {
   return notesIn(home).find(({ note }) => note.process === 'hub' && isAlive(note.owner))?.note
 }
 
-/** The address of the hub that runs on a home, if one does. */
+/** The address of the hub that runs on a home, if there is one. */
 export const runningHubUrl = (home: string) => runningHub(home)?.url
 
 function notesIn(home: string): { file: string; note: Note }[] {
@@ -103,13 +103,13 @@ function read(file: string): Note | undefined {
   }
 }
 
-/** Removes a note, and the folder when that is empty then. */
+/** Removes a note, and its folder if that is empty afterwards. */
 function removeNote(file: string): void {
   try {
     rmSync(file, { force: true })
     rmdirSync(dirname(file))
   } catch {
-    // The folder holds other notes or sockets, or another process was faster.
+    // The folder contains other notes or sockets, or another process was faster.
   }
 }
 

@@ -15,12 +15,12 @@ import { thisProgram } from '../base/process/own-program.ts'
 import { homeOf, withinVariable } from '../home/place.ts'
 
 /**
- * The file in our home by which our own program learns inside a wall that it is behind one: port and key of the channel of
- * its seat, or nothing for a seat without one. No variable says it, because some CLIs start MCP servers with few variables.
+ * The file in our home that tells our own program that it runs inside a sandbox: it contains the port and key of its seat's channel, or
+ * nothing for a seat without a channel. A variable could not do this, because some CLIs start MCP servers with few variables.
  */
 export const seatFile = (home: string) => join(home, 'seat')
 
-/** The servers that a CLI behind a wall can reach outside it, by the arguments that start them. */
+/** The servers that a sandboxed CLI can reach outside its sandbox, by the arguments that start them. */
 const servers: readonly (readonly string[])[] = [
   ['mcp', 'serve'],
   ['serve', '--stdio-proxy'],
@@ -31,19 +31,19 @@ type SeatChannel = { address: string; close(): void }
 type WalledSeat = { env: Env; cwd: string; root: string; leash: Leash }
 
 /**
- * Opens the channel by which a CLI behind a wall calls our tools. Our own home is hidden there, so our MCP server runs
- * outside, on the leash of the seat, and the program inside only passes its lines on. The channel is a port of this machine
- * with a key of its own, because unix sockets do not work behind every wall; it ends with the seat.
+ * Opens the channel through which a sandboxed CLI calls our tools. Our own home is hidden there, so our MCP server runs outside, on the
+ * leash of the seat, and the program inside only passes its lines on. The channel is a port of this machine with its own key, because
+ * unix sockets do not work in every sandbox; it ends with the seat.
  */
 export function openSeatChannel(seat: WalledSeat): Promise<SeatChannel> {
   return openKeyedServer((socket, number) => serveOne(socket, number, seat))
 }
 
-/** Opens a port of this machine; `serve` gets each connection that knows the key, and the number of the server that it wants. */
+/** Opens a port of this machine; `serve` is called for each connection with the right key, with the number of the requested server. */
 export async function openKeyedServer(serve: (socket: Socket, number: number) => Promise<void>): Promise<SeatChannel> {
   const key = randomBytes(24).toString('hex')
   const open = new Set<Socket>()
-  // A client that has said everything still waits for answers.
+  // A client that has finished sending still waits for answers.
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     open.add(socket)
     socket.on('error', () => {}).once('close', () => open.delete(socket))
@@ -72,10 +72,10 @@ export async function openKeyedServer(serve: (socket: Socket, number: number) =>
 const greeting = /^([0-9a-f]{48}) ([01])\n/
 const greetingLength = 51
 
-/** How long a connection may take to say who it is. */
+/** How long a connection has to identify itself. */
 const greetingMs = 5_000
 
-/** Reads the first line of a connection; gives the number of the server, or undefined for a stranger. */
+/** Reads the first line of a connection; returns the number of the server, or undefined for a stranger. */
 async function greet(socket: Socket, key: string): Promise<number | undefined> {
   socket.setTimeout(greetingMs, () => socket.destroy())
   let said = Buffer.alloc(0)
@@ -103,10 +103,10 @@ async function serveOne(socket: Socket, number: number, { env, cwd, root, leash 
   await Promise.all([pipeline(socket, child.stdin), pipeline(child.stdout, socket)])
 }
 
-/** Whether this process runs behind a wall, where our own home is hidden. */
+/** Whether this process runs inside a sandbox, where our own home is hidden. */
 export const isBehindWall = (env: Env) => existsSync(seatFile(homeOf(env)))
 
-/** Passes the lines of an MCP client to our server outside the wall, until either side ends. Returns the exit code. */
+/** Passes the lines of an MCP client to our server outside the sandbox, until either side ends. Returns the exit code. */
 export async function passThroughSeat(io: Io, args: readonly [string, string]): Promise<number> {
   const [port, key] = readFileSync(seatFile(homeOf(io.env)), 'utf8').split(':')
   const number = servers.findIndex((server) => server.join(' ') === args.join(' '))

@@ -5,23 +5,23 @@ import type { Tool } from '../core/work/tool.ts'
 import { maskWithin } from '../safety/redaction.ts'
 
 type VendorBorderParts = {
-  /** The vendor of each agent of the settings; an agent without a known vendor counts as its own. */
+  /** The vendor of each agent of the settings; an agent with an unknown vendor counts as its own vendor. */
   vendors: ReadonlyMap<string, string>
-  /** Agents whose vendor changes with their model: their frames say which vendor it was. */
+  /** Agents whose vendor changes with their model: their frames name the vendor at that time. */
   changing: ReadonlySet<string>
   mask(text: string): string
 }
 
 /**
- * Shows an agent what its own vendor said and read as it is, and everything else with the secrets masked. The same entries
- * always give the same bytes, so that the beginning of a conversation stays in the provider's cache.
+ * Shows an agent the texts of its own vendor's agents unchanged, and everything else with the secrets masked. The same entries always
+ * give the same bytes, so that the beginning of a conversation stays in the provider's cache.
  */
 export function behindVendorBorder(agent: Agent, parts: VendorBorderParts): Agent {
   const vendor = agent.traits.vendor ?? agent.name
   return { ...agent, turn: (turn) => agent.turn({ ...turn, history: historyFor(vendor, turn.history, parts) }) }
 }
 
-/** The history as a vendor may see it. A prompt is shown as it is in the turns that an agent of this vendor took part in. */
+/** The history as a vendor may see it. In turns that an agent of this vendor took part in, the prompt is shown unchanged. */
 function historyFor(vendor: string, history: readonly Entry[], parts: VendorBorderParts): Entry[] {
   const { vendors, changing, mask } = parts
   const framed = new Map<string, string>()
@@ -35,7 +35,7 @@ function historyFor(vendor: string, history: readonly Entry[], parts: VendorBord
   )
 }
 
-/** A tool by which agents speak to agents of other vendors: secrets are masked in what they say and in what they hear. */
+/** A tool by which agents speak to agents of other vendors: secrets are masked in messages in both directions. */
 export function messageTool(tool: Tool, mask: (text: string) => string): Tool {
   return {
     ...tool,
@@ -47,7 +47,7 @@ export function messageTool(tool: Tool, mask: (text: string) => string): Tool {
   }
 }
 
-/** An entry with the secrets masked in everything that an agent reads of it. */
+/** An entry with the secrets masked in every part that an agent reads. */
 export function maskedEntry(entry: Entry, mask: (text: string) => string): Entry {
   switch (entry.type) {
     case 'prompt':
@@ -68,7 +68,7 @@ export function maskedEntry(entry: Entry, mask: (text: string) => string): Entry
     case 'result':
       return { ...entry, text: mask(entry.text), data: maskWithin(entry.data, mask) }
     case 'call':
-      // The input is masked as one text, because a value is known as a secret by the name before it.
+      // The input is masked as one text, because a value is recognised as a secret by the name before it.
       return { ...entry, input: maskedJson(entry.input, mask) }
     case 'attempt':
       return { ...entry, ...(maskWithin({ failure: entry.failure, did: entry.did }, mask) as object) }

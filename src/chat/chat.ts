@@ -17,6 +17,7 @@ import { InputBox } from './input/input-box.ts'
 import { copyText, editInEditor } from './screen/external-programs.ts'
 import { farewell, welcome } from './screen/welcome.ts'
 import { KeysOverlay } from './keys-page.ts'
+import { ListOverlay } from './list-panel.ts'
 import { ChatBoard } from './board/chat-board.ts'
 import { bindKeys } from './desk/keys.ts'
 import { elapsed } from './style/numbers.ts'
@@ -76,7 +77,7 @@ class Chat {
   #events: DeskEvents | undefined
   #state: BoundedState
   #theme: ThemeSwitch
-  /** The background of the terminal, as far as it is known, and the theme that is shown. */
+  /** The terminal's background, if known, and the current theme. */
   #colours: { background: Background; name: ThemeName }
   #context: RenderContext
   #transcript: Transcript
@@ -86,6 +87,7 @@ class Chat {
   #board: ChatBoard
   #palette: PaletteOverlay
   #keysPage: KeysOverlay
+  #list: ListOverlay
   #themes: ThemeOverlay
   #control: TerminalControl
   /** The second in which the times of working agents were last painted. */
@@ -223,6 +225,8 @@ class Chat {
       broken,
     })
     this.#keysPage = new KeysOverlay({ tui, theme, closed, broken })
+    const repaint = () => this.#control.repaint()
+    this.#list = new ListOverlay({ tui, theme, margin: () => this.#layout.margin(), repaint, closed, broken })
     this.#themes = new ThemeOverlay({
       tui,
       theme,
@@ -396,6 +400,7 @@ class Chat {
       },
       palette: (query) => this.#palette.open(query ?? ''),
       keys: () => this.#keysPage.open(),
+      list: (view) => this.#list.open(view),
       board: (earlier) => this.#board.show(earlier),
       theme: (now, cancelled) => this.#themes.pick(now, cancelled),
       exit: () => this.#leave({ why: 'exit' }),

@@ -7,7 +7,7 @@ import { PasteReader } from './input/paste.ts'
 import { actionOf } from './desk/keys.ts'
 import { ChoiceList, insideOf, ruled, TextField } from './style/widgets.ts'
 import { commandUsage, findCommands } from './desk/command-search.ts'
-import { Overlay } from './screen/overlay.ts'
+import { aboveInput, Overlay } from './screen/overlay.ts'
 
 type PaletteParts = {
   theme: Theme
@@ -117,9 +117,6 @@ type OverlayParts = {
 /** The lines of the palette that are not commands, and the most lines of commands. */
 const chrome = linesAbove + 1
 const mostLines = 24
-/** With fewer rows inside the transcript, the palette takes this part of the whole screen. */
-const leastRows = 8
-const part = 0.8
 
 /** Shows the palette over the transcript, one at a time. */
 export class PaletteOverlay {
@@ -138,28 +135,17 @@ export class PaletteOverlay {
       this.close()
       work()
     }
-    const rows = ({ top, bottom }: ScreenMargin) => tui.terminal.rows - top - bottom
-    const none = { top: 0, bottom: 0 }
-    // The palette is placed right above the input, over the transcript.
-    const margin = () => (rows(this.#parts.margin()) < leastRows ? none : this.#parts.margin())
-    const height = () => {
-      const inside = rows(this.#parts.margin())
-      return inside < leastRows ? Math.floor(tui.terminal.rows * part) : inside
-    }
+    const place = aboveInput(tui, this.#parts.margin)
     const palette = new Palette({
       theme,
       commands: commands(),
       query,
-      lines: () => Math.max(3, Math.min(mostLines, height() - chrome)),
+      lines: () => Math.max(3, Math.min(mostLines, place.height() - chrome)),
       pick: (command) => closing(() => pick(command)),
       showKeys: () => closing(showKeys),
       close: () => this.close(),
     })
-    this.#overlay.show(palette, {
-      maxHeight: '100%',
-      anchor: 'bottom-center',
-      margin,
-    })
+    this.#overlay.show(palette, place)
   }
 
   close(): void {

@@ -36,6 +36,6 @@ async function withColours(): Promise<LazyDetails> {
     (work) => work(),
   )
   lazy.colour()
-  await Promise.race([loaded.promise, import('./transcript/markdown/highlight.ts').catch(() => {})])
+  await Promise.race([loaded.promise, import('./style/highlight.ts').catch(() => {})])
   return lazy
 }

@@ -1,4 +1,4 @@
-/** The exit codes of termaite, by what they say. */
+/** The exit codes of termaite, by their meaning. */
 export const exit = {
   done: 0,
   failed: 1,
@@ -10,7 +10,7 @@ export const exit = {
   ended: 143,
 } as const
 
-/** An exit code in the words of the help, and in those of the reference. */
+/** The meaning of an exit code, worded for the help and for the reference. */
 type ExitMeaning = { brief: string; means: string }
 
 export const exitMeanings: Record<keyof typeof exit, ExitMeaning> = {

@@ -4,23 +4,23 @@ import { localTime, relativeTime } from '../base/time/local-time.ts'
 import { terminalText } from '../base/text/ansi.ts'
 import { exit } from './exit-codes.ts'
 
-/** The environment, streams, clock and signal of one run. They are passed in: no layer below reads them from the process. */
+/** The environment, streams, clock and signal of one run. They are passed in: no code in the lower layers reads them from the process. */
 export type Io = {
   env: Record<string, string | undefined>
   cwd: string
   in: Readable & { isTTY?: boolean }
-  /** Whether `in` may bring text: a pipe or a file, but neither a terminal nor /dev/null. */
+  /** Whether `in` may provide text: a pipe or a file, but neither a terminal nor /dev/null. */
   piped: boolean
   out: Writable & { isTTY?: boolean; columns?: number }
   err: Writable & { isTTY?: boolean; columns?: number; rows?: number }
   clock: Clock
   /** Aborted by Ctrl+C or SIGTERM; `reason` is the exit code. */
   signal: AbortSignal
-  /** From this call on a closed terminal (SIGHUP) no longer ends the process; it aborts the returned signal instead. */
+  /** After this call, closing the terminal (SIGHUP) no longer ends the process, but aborts the returned signal. */
   hangup?(): AbortSignal
 }
 
-/** A mistake that the person can fix: its message is printed as it is, without a stack. */
+/** A mistake that the person can fix: its message is printed unchanged, without a stack. */
 export class UsageError extends Error {
   override name = 'UsageError'
   readonly code: number
@@ -35,7 +35,7 @@ export function say(io: Pick<Io, 'err'>, line: string): void {
   io.err.write(`${textFor(io.err, line)}\n`)
 }
 
-/** The clock of a run, and its way to tell the person something: a store reports a file that had to be set aside. */
+/** The clock of a run, and a function that tells the person something, for example that a store set a file aside. */
 export function voiceOf(io: Pick<Io, 'clock' | 'err'>): { clock: Clock; tell(words: string): void } {
   return { clock: io.clock, tell: (words) => say(io, `termaite: ${words}`) }
 }
@@ -45,7 +45,7 @@ export function print(io: Pick<Io, 'out'>, text: string): void {
   io.out.write(shown.endsWith('\n') ? shown : `${shown}\n`)
 }
 
-/** Writes a time of a list: how long ago it was on a terminal, and for a file or pipe as `otherwise` does. */
+/** Formats a time for a list: how long ago it was on a terminal, and in the form of `otherwise` for a file or pipe. */
 export function listedTime(
   { out, clock }: Pick<Io, 'out' | 'clock'>,
   at: number,

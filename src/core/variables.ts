@@ -4,7 +4,7 @@ import { nearest } from '../base/text/nearest.ts'
 /** An environment variable, and what it does. `set`: termaite sets it itself for the programs that it starts. */
 type Variable = { name: string; does: string; set?: true }
 
-/** Variables of one kind, below their `title`. */
+/** Variables of one kind, with their `title`. */
 type VariableGroup = { title: string; rows: readonly Variable[] }
 
 /** termaite's own variables. Any other name with their prefix is a mistake, which `strayVariables` finds. */
@@ -28,7 +28,7 @@ const own: readonly Variable[] = [
   { name: 'TERMAITE_RUN', does: 'Marks the processes of one run, so that they can be found and ended.', set: true },
   {
     name: 'TERMAITE_WITHIN',
-    does: 'The project of a sandboxed agent, for the MCP server that it uses: what it starts stays there, in a sandbox.',
+    does: 'The project of a sandboxed agent, for the MCP server that it uses: everything that this server starts works in that project, in a sandbox.',
     set: true,
   },
   { name: 'TERMAITE_WALL', does: 'Marks the processes behind one wall.', set: true },
@@ -203,7 +203,7 @@ export const variables: readonly VariableGroup[] = [
   },
 ]
 
-/** Names the variables that look like termaite's and are not, for a person who mistyped one. */
+/** Returns the variables that look like termaite's but are not, for a person who mistyped one. */
 export function strayVariables(env: Env): string[] {
   const names = own.map(({ name }) => name)
   return Object.keys(env)

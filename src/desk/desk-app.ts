@@ -93,6 +93,11 @@ export class DeskApp {
     this.#parts.entered?.(session.id)
   }
 
+  /** Gives the open session the name that it has by now. */
+  rename(name: string): void {
+    this.app = { ...this.app, session: { ...this.app.session, name } }
+  }
+
   async reload(): Promise<void> {
     const read = await this.#parts.read()
     await this.app.warm?.drop()

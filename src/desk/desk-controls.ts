@@ -1,6 +1,7 @@
 import type { CommandTerms, Leash, Strategy, WorkMode } from '../core/work/agent.ts'
 import type { Usage } from '../core/talk/entry.ts'
 import type { InnerWorks } from '../core/work/inner-work.ts'
+import type { Outcome } from '../core/talk/outcome.ts'
 import type { Thinking } from '../core/talk/framework.ts'
 import type { Standing } from '../chat/desk/chat-desk.ts'
 import type { App } from '../turn/app.ts'
@@ -9,9 +10,12 @@ import type { ModelChoice } from '../settings/agent-settings.ts'
 import type { DeskStatus } from './desk-status.ts'
 import type { DeskApp, WantedSession } from './desk-app.ts'
 import type { PlacedPrompt } from './history-pages.ts'
-import type { TurnRunner } from './turn-runner.ts'
+import type { CommandResult, TurnRunner } from './turn-runner.ts'
 import type { BackgroundCommands } from '../native/tools/shell/background-commands.ts'
+import { defined } from '../base/defined.ts'
 import { UsageError } from '../core/io.ts'
+import { runTurn } from '../app/turn.ts'
+import { DeclinedQuestions } from '../core/turns/declined-questions.ts'
 
 /** Everything that a slash command can read and change at the desk. */
 export interface DeskControls {
@@ -20,6 +24,8 @@ export interface DeskControls {
   standing(): Standing
   /** Switches to another session of this project: a new one, a fork of this one, or an existing one by its id. */
   open(session: WantedSession): Promise<void>
+  /** Shows the new name of the open session. */
+  renamed(name: string): Promise<void>
   /** The newest prompts of this session, the newest first. */
   prompts(most: number): Promise<PlacedPrompt[]>
   /** Reads the settings again. On a fault it throws a UsageError and changes nothing. */
@@ -42,6 +48,12 @@ export interface DeskControls {
   begin(prompt: string, make: TurnMaker): Promise<void>
   /** Counts tokens in the status line that were spent beside a turn. */
   spend(usage: Usage): void
+  /** Runs a turn once no other runs, and returns how it ended; an abort cancels it. */
+  turn(prompt: string, signal: AbortSignal): Promise<TurnEnd>
+  /** Runs a command of the person as `!` does, and returns its result; an abort cancels it. */
+  command(command: string, signal: AbortSignal): Promise<CommandResult | undefined>
+  /** Shows in the status line what goes on by itself; undefined when it is over. */
+  showProgress(words: string | undefined): void
   /** Sends a prompt as if it had been typed; `terms` come from the command file that made it. */
   send(prompt: string, terms?: CommandTerms): void
   /** The background commands, by their owner. */
@@ -55,6 +67,9 @@ export interface DeskControls {
   /** The last answer of the conversation, as the screen shows it. */
   lastAnswer(): Promise<string | undefined>
 }
+
+/** The end of a turn; no outcome if it could not begin. `declined`: the question that the person answered with a no, or not at all. */
+export type TurnEnd = { outcome?: Outcome; declined?: string }
 
 type DeskControlsParts = {
   deskApp: DeskApp
@@ -96,6 +111,11 @@ export class LiveDeskControls implements DeskControls {
     const { deskApp, moving } = this.#parts
     await this.#afterTurn()
     await moving(() => deskApp.enter(session))
+  }
+
+  async renamed(name: string): Promise<void> {
+    this.#parts.deskApp.rename(name)
+    await this.#parts.status.stand()
   }
 
   async reload(): Promise<void> {
@@ -175,6 +195,48 @@ export class LiveDeskControls implements DeskControls {
 
   send(prompt: string, terms?: CommandTerms): void {
     this.#parts.send(prompt, terms)
+  }
+
+  async turn(prompt: string, signal: AbortSignal): Promise<TurnEnd> {
+    const { turns } = this.#parts
+    const end: TurnEnd = {}
+    const declined = new DeclinedQuestions()
+    const make: TurnMaker = async function* (app, request) {
+      for await (const event of runTurn(app, request)) {
+        if (event.type === 'end') end.outcome = event.outcome
+        declined.see(event)
+        yield event
+      }
+    }
+    const cancel = () => turns.cancel()
+    for (;;) {
+      await turns.free()
+      await turns.saved()
+      if (signal.aborted) return {}
+      // Somebody else's prompt may have come first.
+      if (!turns.begin(prompt, make)) continue
+      signal.addEventListener('abort', cancel, { once: true })
+      await turns.free()
+      signal.removeEventListener('abort', cancel)
+      return defined({ ...end, declined: declined.first })
+    }
+  }
+
+  async command(command: string, signal: AbortSignal): Promise<CommandResult | undefined> {
+    const stop = new AbortController()
+    const cancel = () => stop.abort()
+    signal.addEventListener('abort', cancel, { once: true })
+    if (signal.aborted) cancel()
+    try {
+      return await this.#parts.turns.runCommand(command, stop)
+    } finally {
+      signal.removeEventListener('abort', cancel)
+    }
+  }
+
+  showProgress(words: string | undefined): void {
+    this.#parts.status.progress = words
+    this.#showStatus()
   }
 
   lastAnswer(): Promise<string | undefined> {

@@ -27,6 +27,8 @@ const soonestMs = 1000
 export class DeskStatus {
   now: Standing
   view: readonly Entry[] = []
+  /** The goal or loop that goes on by itself; undefined without one. */
+  progress: string | undefined
   #parts: DeskStatusParts
   #spent = new SpentInView()
   #health = noHealth
@@ -110,6 +112,7 @@ export class DeskStatus {
       ...(this.#measured ? { measured: this.#measured } : {}),
       ...(aimed === undefined ? {} : { aimed }),
       stays: this.#parts.stays(),
+      ...(this.progress === undefined ? {} : { progress: this.progress }),
       ...(waiting ? { waiting: { agent: waiting.agent, until: waiting.until } } : {}),
     }
   }
@@ -122,6 +125,7 @@ type KnownStatus = {
   measured?: MeasuredRotation
   aimed?: string
   stays?: boolean
+  progress?: string
   waiting?: Standing['waiting']
 }
 
@@ -153,6 +157,7 @@ function standingOf(app: App, known: KnownStatus): Standing {
     ...(known.stays ? { stays: true } : {}),
     tokens: known.spent.standing(),
     ...(known.waiting ? { waiting: known.waiting } : {}),
+    ...(known.progress === undefined ? {} : { progress: known.progress }),
     theme: settings.theme,
   }
 }

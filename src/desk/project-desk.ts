@@ -37,7 +37,7 @@ const firstPage = 200
 type DeskWords = {
   commands(controls: DeskControls, warn: (words: string) => void, changed: () => void): CommandList
   firstStart(controls: DeskControls): Command
-  /** The same at the start of a screen that says by itself what to do without an agent. */
+  /** The same command at the start of a screen that itself says what to do without an agent. */
   guidedStart?(controls: DeskControls): Command
   /** The command that changes the leash when a key is pressed. */
   leashKey(controls: DeskControls): Command
@@ -209,7 +209,8 @@ export class ProjectDesk implements ChatDesk {
 
   runShell(command: string): void {
     if (command.trim() === '') return this.#say('Type a command after the !, for example: !git status', 'error')
-    this.#turns.runCommand(withoutPictureLinks(command).trim())
+    // The command shows its own result.
+    void this.#turns.runCommand(withoutPictureLinks(command).trim())
   }
 
   takeBack(): string | undefined {

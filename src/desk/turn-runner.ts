@@ -36,6 +36,9 @@ type TurnRunnerParts = {
   turns?: RunningTurns
 }
 
+/** The output of a command of the person, and its exit code or the signal that stopped it; without an exit it did not run to its end. */
+export type CommandResult = { exit: number | string | undefined; output: string }
+
 /** Runs the turns of this desk, one after another. */
 export class TurnRunner {
   /** Whether leaving now would interrupt a turn. After its `end` event a turn only saves its last facts. */
@@ -44,7 +47,7 @@ export class TurnRunner {
   readonly inside = new InnerWorks()
   #parts: TurnRunnerParts
   #stop: AbortController | undefined
-  #commands = new Map<AbortController, Promise<void>>()
+  #commands = new Map<AbortController, Promise<unknown>>()
   #jobs: BackgroundCommands | undefined
   #idle: Promise<void> = Promise.resolve()
   /** The newest turn; settles when its last facts are saved. */
@@ -118,18 +121,25 @@ export class TurnRunner {
     if (next !== undefined) this.submit(next)
   }
 
-  /** Runs a command of the person in parallel with an agent's turn, if one is running: neither waits for the other. */
-  runCommand(command: string): void {
-    const stop = new AbortController()
+  /** Resolves when no turn runs and no prompt is queued; another may begin right after. */
+  async free(): Promise<void> {
+    while (this.busy) await this.#idle
+  }
+
+  /**
+   * Runs a command of the person in parallel with an agent's turn, if one is running: neither waits for the other. Returns its result;
+   * undefined if it has none. `stop` ends it.
+   */
+  runCommand(command: string, stop = new AbortController()): Promise<CommandResult | undefined> {
     const { audience } = this.#parts
     const sent = audience.send(`!${command}`, 'command')
-    const work = this.#command(command, sent, stop).catch((error) => {
+    const work = this.#command(command, sent, stop).catch((error): undefined => {
       audience.unsend(sent)
       audience.say(messageOf(error), 'error')
       this.#parts.giveBack(`!${command}`)
     })
     this.#commands.set(stop, work)
-    void work.finally(() => this.#commands.delete(stop))
+    return work.finally(() => this.#commands.delete(stop))
   }
 
   /** Cancels the newest command of the person. Returns whether one was running. */
@@ -183,7 +193,7 @@ export class TurnRunner {
     await Promise.all([this.#idle, ...this.#commands.values()])
   }
 
-  async #command(command: string, sent: string, stop: AbortController): Promise<void> {
+  async #command(command: string, sent: string, stop: AbortController): Promise<CommandResult | undefined> {
     const app = this.#parts.app()
     const { personJobs, runPersonCommand } = await import('../app/person-command.ts')
     this.#serve(app)
@@ -191,6 +201,7 @@ export class TurnRunner {
     const stopped = AbortSignal.any([stop.signal, app.io.signal])
     const reach: Reach = { ...this.#reach, cancel: () => stop.abort() }
     let turn = ''
+    let result: CommandResult | undefined
     for await (const event of runPersonCommand(app, {
       command,
       signal: stopped,
@@ -198,8 +209,11 @@ export class TurnRunner {
       jobs,
     })) {
       if (event.type === 'prompt' && 'turn' in event) turn = String(event.turn)
+      if (event.type === 'result')
+        result = { exit: (event.data as { exit?: number | string })?.exit, output: event.text }
       await this.#tell(turn, event, sent)
     }
+    return result
   }
 
   /** Shows an event of a turn; the kept prompt replaces the one that was shown when it was sent. */

@@ -4,12 +4,12 @@ import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMissing, makeFolder, replaceFile } from '../base/files/files.ts'
 
-/** The file that names the sessions of other CLIs in which they worked for us, also as advisors, reviewers, racers and workers. */
+/** The file that lists the sessions of other CLIs in which they worked for us, also as advisors, reviewers, racers and workers. */
 export const cliSessionsFile = (home: string): string => join(home, 'cli-sessions.jsonl')
 
 /**
- * Returns what records the sessions of one CLI; undefined for a CLI whose own sessions are not read. `keeps`: whether a project's log
- * keeps the tokens that the CLI reports.
+ * Returns a function that records the sessions of one CLI; undefined for a CLI whose own sessions are never imported. `keeps`: whether a
+ * project's log stores the tokens that the CLI reports.
  */
 export function cliSessionRecord(
   home: string,
@@ -23,12 +23,12 @@ export function cliSessionRecord(
       makeFolder(home)
       appendFileSync(cliSessionsFile(home), line, { mode: 0o600 })
     } catch {
-      // Without the record, `import` takes the session for one of the person's; the turn itself is not worse for it.
+      // Without the record, `import` mistakes the session for one of the person's; the turn itself is unaffected.
     }
   }
 }
 
-/** Erases what is recorded about the folders of one project. */
+/** Erases the records about the folders of one project. */
 export function forgetCliSessions(home: string, isOfProject: (cwd: string) => boolean): void {
   const path = cliSessionsFile(home)
   let text: string

@@ -11,7 +11,7 @@ import { homeOf } from './place.ts'
 /** Something that we keep in our home, with its files and folders. With `made`, it can be made again; without, it cannot. */
 type HomeItem = { path: string; parts: string[]; what: string; made?: true }
 
-/** Returns our home. Throws if a file has its name, so that the file is neither read nor deleted. */
+/** Returns our home. Throws if a file has its name, because that file must not be read or deleted. */
 export function homeFolder(env: Io['env']): string {
   const home = homeOf(env)
   const stat = statSync(home, { throwIfNoEntry: false })
@@ -27,7 +27,7 @@ export function codeCache(env: Io['env']): string | undefined {
   return cache !== undefined && isFolder(cache) ? cache : undefined
 }
 
-/** The contents of our home: what is ours, what the person wrote (which only they delete), and what belongs to others. */
+/** The contents of our home: our own files, files that the person wrote (which only they delete), and files that belong to others. */
 type HomeContents = { ours: HomeItem[]; yours: { path: string; what: string }[]; strangers: string[] }
 
 /** A project's folder ends in the hash of its path. */

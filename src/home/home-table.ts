@@ -6,7 +6,7 @@ export type HomeRow = {
   name: RegExp
   what: string
   format: string
-  /** Whether the file can be made again from others; without this mark it cannot. */
+  /** Whether the file can be rebuilt from other files. */
   made?: true
 }
 

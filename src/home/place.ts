@@ -8,7 +8,10 @@ import { rememberPlace } from '../base/process/program-path.ts'
 import { isWithin, realOrSame } from '../base/files/real-path.ts'
 import { UsageError } from '../core/io.ts'
 
-/** The variable that names the project to programs that a walled agent starts outside its wall. Nothing behind the wall can set it. */
+/**
+ * The variable that names the project to programs that a sandboxed agent starts outside its sandbox. No program inside the sandbox can
+ * set it.
+ */
 export const withinVariable = 'TERMAITE_WITHIN'
 
 /** The location of a run: our home, the folder that agents run in, and the root of its project. */
@@ -51,7 +54,7 @@ export function placeOf(io: Io, wanted = '.'): Place {
 }
 
 /**
- * Whether a place lies in the project of a walled agent, or in one of our worktrees of that project. The agent can replace a
+ * Whether a place is inside the project of a sandboxed agent, or inside one of our worktrees of that project. The agent can replace a
  * folder of its project with a link at any time, so this check uses real paths, at the moment a program starts there.
  */
 export function isInside(within: string, { home, root }: Pick<Place, 'home' | 'root'>): boolean {

@@ -14,7 +14,7 @@ import { isPlainObject } from '../base/plain-object.ts'
 import { isEntry } from '../core/talk/entry.ts'
 import { UsageError } from '../core/io.ts'
 
-/** `origin`: the session that this one is a fork of, and the position of the log up to which it takes over its entries. */
+/** `origin`: the session from which this one was forked, and the position of the log up to which it shares entries. */
 export type Session = {
   name?: string
   /** Set for a conversation of the coordinator. */
@@ -26,31 +26,31 @@ export type Session = {
 
 export type ProjectDoc = {
   path: string
-  /** The folder's own identity, by which it is known again in another place. */
+  /** The folder's own identity, by which it is recognised in another place. */
   folder?: string
   lastUsed: number
   current?: string
-  /** The current session of the coordinator, whose conversation is kept apart. */
+  /** The current session of the coordinator, whose conversation is separate. */
   coordinator?: string
   sessions: Record<string, Session>
   /** Why there are no snapshots here; set once the person has been informed. */
   snapshotsOff?: string
-  /** The rules that the person said "always" to in this project. */
+  /** The rules for which the person answered "always" in this project. */
   rules?: string[]
-  /** Rules for commands that the person let run outside the sandbox in this project. */
+  /** Rules for commands that the person allowed to run outside the sandbox in this project. */
   outside?: string[]
   /** Places beside the project that commands may read, as the person decided. */
   shown?: string[]
-  /** Whether commands see this project's files with keys, as the person decided. */
+  /** Whether commands can see this project's files with keys, as the person decided. */
   keys?: 'shown' | 'hidden'
   /** Folders that the person added to this project for good. */
   folders?: string[]
-  /** A prompt that the chat sends when an agent's quota is back. */
+  /** A prompt that the chat sends once an agent's quota is available again. */
   waiting?: { session: string; agent: string; until: number; prompt: string }
-  /** How turns are thought through in this project, and whether the person agreed to its cost for good. */
+  /** The thinking used for turns in this project, and whether the person agreed to its cost permanently. */
   thinking?: Thinking
   thinkingAgreed?: true
-  /** Whether the person has seen the hint that they can choose a framework, because no agent here does. */
+  /** Whether the person has seen the hint about choosing a framework, shown because no agent here chooses one. */
   thinkingOffered?: true
   /** Whether the person agreed for good that agents may do everything here. */
   allAgreed?: true
@@ -61,8 +61,8 @@ export type ProjectDoc = {
 }
 
 /**
- * The remains of a session that is being deleted: its lines before a position of the log, its turns, the hashes of long bodies in its entries, and the
- * names of its copies among the imported sessions. It holds no words of the session.
+ * The remains of a session that is being deleted: its lines before a position of the log, its turns, the hashes of long bodies in its
+ * entries, and the names of its copies among the imported sessions. It contains no text of the session.
  */
 export type Deletion = { until: number; turns: string[]; bodies: string[]; copies: string[] }
 
@@ -129,12 +129,15 @@ export function openProject(store: Store, root: string): Project {
 /** Which session to open; with `existing`, only one that exists. */
 export type SessionOptions = { fresh?: boolean; name?: string; existing?: boolean; fork?: Fork; mode?: WorkMode }
 
-/** A new session that takes over another one: the one that would be opened, as far as it has come, or a part of it. */
+/** A new session that begins with the entries of another one: of the session that would be opened, up to now, or of a part of it. */
 type Fork = true | { session: string; until: number }
 
 export type OpenSession = Omit<Session, 'origin'> & SessionPlace
 
-/** Opens the session that this run goes on with, or makes it. A named session does not become the project's current one. `read` is the document, if it was read just now. */
+/**
+ * Opens the session that this run continues, or creates it. A named session does not become the project's current one. `read` is the
+ * document, if it was read just now.
+ */
 export async function openSession(
   project: Project,
   wanted: SessionOptions,
@@ -207,7 +210,7 @@ async function forked(
   return openedSession(kept, id)!
 }
 
-/** A session with the places of all the sessions that it takes over. */
+/** A session with the log positions of all sessions whose entries it shares. */
 export function openedSession(
   doc: ProjectDoc,
   id: string,
@@ -224,7 +227,7 @@ export function openedSession(
 
 function find(doc: ProjectDoc, name: string | undefined, line: Line = 'current'): OpenSession | undefined {
   const named = () => Object.keys(doc.sessions).find((key) => doc.sessions[key]!.name === name)
-  // A session that has no name is named by its id.
+  // A session without a name is identified by its id.
   const byId = name !== undefined && Object.hasOwn(doc.sessions, name) ? name : undefined
   const id = name === undefined ? doc[line] : (named() ?? byId)
   return id === undefined ? undefined : openedSession(doc, id)
@@ -259,7 +262,7 @@ async function newest(project: Project, doc: ProjectDoc, wanted: SessionOptions)
   return undefined
 }
 
-/** Refuses a named session of the coordinator in another mode, and the other way round: the two are kept apart. */
+/** Refuses a named session of the coordinator in another mode, and the other way round: the two kinds stay separate. */
 function refuseOtherMode({ mode }: OpenSession, name: string, line: Line): void {
   if ((mode === 'coordinator') === (line === 'coordinator')) return
   throw new UsageError(

@@ -1,15 +1,15 @@
 import type { RawDiagnostic } from './server-table.ts'
 import { terminalText } from '../base/text/ansi.ts'
 
-/** An error of a file, as a server reported it, in text that is safe to show. Line and column count from 1. */
+/** An error in a file, as a server reported it, as text that is safe to show. Line and column count from 1. */
 type Problem = { line: number; column: number; message: string; code?: string }
 
 /** The errors of one file, and the number of its warnings. */
 export type FileProblems = { errors: readonly Problem[]; warnings: number }
 
-/** A file before and after an edit. `before` is undefined if the earlier errors are not known. */
+/** A file before and after an edit. `before` is undefined if the earlier errors are unknown. */
 export type ProblemChange = {
-  /** The path of the file as the report names it. */
+  /** The path of the file as shown in the report. */
   path: string
   before?: FileProblems & { text: string }
   after: FileProblems & { text: string }
@@ -18,7 +18,7 @@ export type ProblemChange = {
 /** The problems that a server reports after an edit: in the files that were edited, and in others that are open. */
 export type EditProblems = { title: string; edited: readonly ProblemChange[]; others: readonly ProblemChange[] }
 
-/** How many errors of one file are kept; further ones are only counted, because a server hardly understands such a file. */
+/** How many errors of one file are stored; further ones are only counted, because the server has hardly understood such a file. */
 const mostKept = 300
 const longestMessage = 400
 /** How many errors of one edit are written out. */
@@ -26,7 +26,7 @@ const mostLines = 10
 const mostOtherLines = 3
 const mostOldLines = 8
 
-/** Reads what a server sent. Its texts are cut and made harmless at once. */
+/** Parses a server's diagnostics. Their texts are shortened and made harmless at once. */
 export function problemsOf(items: readonly RawDiagnostic[]): FileProblems {
   const isError = ({ severity = 1 }: RawDiagnostic) => severity === 1
   const given = items.filter((item) => typeof item === 'object' && item !== null)
@@ -54,13 +54,13 @@ function harmless(message: unknown): string {
   return line.length <= longestMessage ? line : `${line.slice(0, longestMessage - 1)}…`
 }
 
-/** Which edit a report is about: a late answer comes with a later step. */
+/** The edit that a report is about: a late answer arrives with a later step. */
 type ReportedEdit = 'this edit' | 'your earlier edit'
 
-/** A report for the model, and how many errors it is about. */
+/** A report for the model, and the number of errors in it. */
 export type Report = { text: string; errors: number }
 
-/** Puts into words what a server says; undefined when there is nothing to say. */
+/** Formats the problems that a server reports; undefined without any problems. */
 export function reportOf(
   { title, edited, others }: EditProblems,
   edit: ReportedEdit = 'this edit',
@@ -113,7 +113,7 @@ function fileText(
   }
 }
 
-/** Old errors are named by their lines alone: the model knows them, or did not cause them. */
+/** Old errors are listed by line number only: the model knows them, or did not cause them. */
 function oldText(old: readonly Problem[], what: string, edit: ReportedEdit): string {
   const numbers = [...new Set(old.map(({ line }) => line))].sort((a, b) => a - b)
   const shown = numbers.slice(0, mostOldLines).join(', ')
@@ -137,7 +137,7 @@ const lineText = ({ line, column, message, code }: Problem) =>
 
 const counted = (count: number, one: string, many = `${one}s`) => `${count} ${count === 1 ? one : many}`
 
-/** Distinguishes new errors from old ones: an old one has the same words, on the line where it was or elsewhere. */
+/** Separates new errors from old ones: an old error has the same text, on its former line or elsewhere. */
 function newErrors({ before, after }: ProblemChange): { fresh: Problem[]; old: Problem[] } {
   if (!before) return { fresh: [...after.errors], old: [] }
   const moved = lineMap(before.text, after.text)
@@ -156,7 +156,7 @@ function newErrors({ before, after }: ProblemChange): { fresh: Problem[]; old: P
   return { old, fresh: after.errors.filter((error) => !old.includes(error)) }
 }
 
-/** Maps a line of the old text to its place in the new text; undefined for a line of the part that was edited. */
+/** Maps a line of the old text to its place in the new text; undefined for a line in the edited part. */
 function lineMap(before: string, after: string): (line: number) => number | undefined {
   const [old, fresh] = [before.split('\n'), after.split('\n')]
   const most = Math.min(old.length, fresh.length)

@@ -9,22 +9,22 @@ import { textOf } from './open-documents.ts'
 import { findServer } from './server-search.ts'
 import { serversFor } from './server-table.ts'
 
-/** The time that an edit waits for the errors after it: longer once after the start of a server, which reads the project then. */
+/** How long an edit waits for the errors after it: longer once after a server's start, because the server then reads the project. */
 export const patienceMs = { first: 5_000, later: 2_000 }
 
-/** An answer that comes later than this after the edit helps nobody. */
+/** An answer that arrives later than this after the edit is useless. */
 const lateMs = 30_000
 
-/** The most servers that run at once. Before another one starts, the one that has been unused for longest is stopped. */
+/** The most servers that run at once. Before another one starts, the one that has been idle longest is stopped. */
 const mostRunning = 4
 
 /** If a patch changes more files than this, errors are reported for the first ones only. */
 const mostEdits = 10
 
-/** The files of a coming edit, as they are before it. */
+/** The contents of the files before a coming edit. */
 type FilesBefore = ReadonlyMap<string, string | undefined>
 
-/** A server for a person to see. */
+/** The state of a server, to show to a person. */
 export type ServerStatus = {
   name: string
   language: string
@@ -49,7 +49,7 @@ export class LanguageServers {
     this.#parts = parts
   }
 
-  /** Reads the files of a coming edit of which a server could report errors. */
+  /** Reads the files of a coming edit for which a server could report errors. */
   async before(paths: readonly string[]): Promise<FilesBefore> {
     const real = await Promise.all(paths.map((path) => realOf(path)))
     const wanted = real
@@ -61,7 +61,7 @@ export class LanguageServers {
   }
 
   /**
-   * Reports the errors after an edit; undefined when there is nothing to say. `unused` gets a server that was found and may not
+   * Reports the errors after an edit; undefined without any errors. `unused` is called with a server that was found but may not
    * run before the person agrees.
    */
   async after(
@@ -89,7 +89,7 @@ export class LanguageServers {
     return joined(reports)
   }
 
-  /** Reports that came too late for the edit that caused them; undefined without any. */
+  /** Reports that arrived too late for the edit that caused them; undefined if no report is waiting. */
   news(): string | undefined {
     return joined(this.#late.splice(0).map(({ problems }) => reportOf(problems, 'your earlier edit')))?.text
   }
@@ -139,7 +139,7 @@ export class LanguageServers {
     seconds: number | undefined,
   ): Promise<Report | undefined> {
     const { clock } = this.#parts
-    // This answer also covers everything that a late answer would say about an earlier edit.
+    // This answer also covers everything that a late answer would report about an earlier edit.
     this.#late = this.#late.filter((one) => one.session !== session)
     const { isFirst } = session
     const over = new AbortController()

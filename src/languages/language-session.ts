@@ -16,7 +16,7 @@ import { connect, ServerRefused } from './server-connection.ts'
 export type Edit = { path: string; before?: string; after?: string }
 
 export type SessionParts = ConnectionParts & {
-  /** The path of the file as the report names it. */
+  /** The path of the file as shown in the report. */
   shown(path: string): string
 }
 
@@ -25,7 +25,7 @@ export type SessionState = 'starting' | 'running' | 'resting' | 'refused' | 'fai
 
 /** How long a server may take before it answers for the first time. */
 const startMs = 60_000
-/** A server that nobody has used for this long is stopped, and started again with the next edit. */
+/** A server that has been idle for this long is stopped, and started again at the next edit. */
 const idleMs = 10 * 60_000
 /** A server that has exited this often within `endsMs` is not started again. */
 const mostEnds = 3
@@ -33,9 +33,9 @@ const endsMs = 30 * 60_000
 /** A server that left this many edits in a row without an answer is stopped. */
 const mostUnanswered = 2
 const retryMs = 50
-/** How long a server that was just started may say that it still reads the project, before it is asked all the same. */
+/** How long a server that was just started may report that it is still reading the project, before it is asked anyway. */
 const busyMs = 15_000
-/** How many other open files the server is asked to check after an edit, and for how long. */
+/** How many other open files the server is asked to check after an edit, and how long to wait for that. */
 const mostOthers = 8
 const othersMs = 1_000
 
@@ -43,9 +43,9 @@ const othersMs = 1_000
 export class LanguageSession {
   readonly found: FoundServer
   state: SessionState = 'resting'
-  /** Why the server does not run, in its own words. */
+  /** The reason why the server does not run, in its own words. */
   why = ''
-  /** How the server named itself, once it has answered. */
+  /** The name that the server reported, once it has answered. */
   speaker: string | undefined
   lastUse: number
   #parts: SessionParts
@@ -53,7 +53,7 @@ export class LanguageSession {
   #documents = new OpenDocuments()
   #files: ProjectFiles
   #connection: Promise<Connection> | undefined
-  /** Ends a start that nobody waits for any more. */
+  /** Cancels a start that is no longer needed. */
   #starting = new AbortController()
   #current = new AbortController()
   #idle = new AbortController()
@@ -75,7 +75,7 @@ export class LanguageSession {
     this.lastUse = parts.clock.elapsed()
   }
 
-  /** Whether the next edit is the first one that waits for a server that was just started, and that reads the project first. */
+  /** Whether the next edit is the first to wait for a newly started server, which reads the project first. */
   get isFirst(): boolean {
     return this.state === 'resting' || !(this.#answered || this.#hasWaited)
   }
@@ -95,8 +95,8 @@ export class LanguageSession {
   }
 
   /**
-   * Tells the server of edits and asks for the errors after them. Undefined when the server cannot be used, when `signal`
-   * aborts, or when another edit came meanwhile, whose report then covers these edits too. Never rejects.
+   * Reports edits to the server and requests the errors after them. Undefined if the server cannot be used, if `signal` aborts, or if
+   * another edit came meanwhile, whose report then covers these edits too. Never rejects.
    */
   async diagnose(edits: readonly Edit[], signal: AbortSignal): Promise<EditProblems | undefined> {
     this.#current.abort()
@@ -147,8 +147,8 @@ export class LanguageSession {
   }
 
   /**
-   * Looks at the project's files if they may have changed, and tells the server. True after packages were installed: the server then
-   * starts over.
+   * Checks whether the project's files have changed, and informs the server. True after packages were installed: the server then
+   * restarts.
    */
   async #isReinstalled(): Promise<boolean> {
     if (!this.#stale && this.#clock.elapsed() - this.#looked < idleLookMs) return false
@@ -180,7 +180,7 @@ export class LanguageSession {
         this.#looked = this.#clock.elapsed()
         this.speaker = connection.speaker
         connection.onPublished((uri, published) => {
-          // Nobody asks for the errors of files that are not open, and a server could fill the memory with them.
+          // Errors in files that are not open are ignored, and a server could fill the memory with them.
           if (this.#documents.hasUri(uri)) this.#published.add(uri, published)
         })
         connection.lost.addEventListener('abort', () => this.#ended(opened, connection.lost.reason), { once: true })
@@ -268,7 +268,7 @@ export class LanguageSession {
     return { title: this.found.server.title, edited: changes, others: caused }
   }
 
-  /** Asks for the errors of a file and compares them with those that were known before. */
+  /** Requests the errors of a file and compares them with the earlier ones. */
   async #change(connection: Connection, doc: OpenDocument, signal: AbortSignal): Promise<ProblemChange> {
     const { text } = doc
     const after = { ...(await this.#problems(connection, doc, signal)), text }
@@ -278,7 +278,7 @@ export class LanguageSession {
     return before ? { path, before, after } : { path, after }
   }
 
-  /** The errors of other open files: by asking for them, or from what the server has published since the edit. */
+  /** The errors of other open files: requested from the server, or published by it since the edit. */
   async #others(
     connection: Connection,
     others: readonly OpenDocument[],
@@ -316,7 +316,7 @@ export class LanguageSession {
   }
 
   async #problems(connection: Connection, doc: OpenDocument, signal: AbortSignal): Promise<FileProblems> {
-    // A server that has just begun reads the project first; what it says before that is not complete.
+    // A server that has just started reads the project first, and its reports before that are incomplete.
     const patient = this.#clock.elapsed() + busyMs
     while (!this.#answered && connection.isBusy() && this.#clock.elapsed() < patient) await this.#pause(retryMs, signal)
     const { ask } = this.found.server
@@ -345,10 +345,10 @@ export class LanguageSession {
   }
 }
 
-/** Without a command in between, the files of the project are looked at again after this time: a person may edit them too. */
+/** Without a command in between, the project's files are checked again after this time: a person may edit them too. */
 const idleLookMs = 5_000
 
-/** Answers of a server that was interrupted by a change, by the protocol's numbers: ask again. */
+/** Error codes of the protocol for a request that a change interrupted: the request is repeated. */
 const passing: readonly unknown[] = [-32800, -32801, -32802]
 
 const isPassing = (error: unknown) => passing.includes((error as { code?: unknown } | undefined)?.code)

@@ -11,7 +11,7 @@ export type Diagnostics = { languages: readonly Language[]; seconds?: number }
 /** The setting for diagnostics: all languages on or off, or some of them; languages that are not named are on. */
 type DiagnosticsSetting = boolean | (Partial<Record<Language, boolean>> & { seconds?: number })
 
-/** Applies a setting to what was on before: it can only switch languages off. */
+/** Applies a setting to the languages that were on before: it can only switch languages off. */
 export function diagnosticsOf(
   setting: DiagnosticsSetting | undefined,
   before: Diagnostics = { languages },

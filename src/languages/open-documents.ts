@@ -5,24 +5,24 @@ import { readFile } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 import { languageIdOf } from './server-table.ts'
 
-/** A file that a server knows from us and not from the disk. */
+/** A file whose text the server gets from us rather than from the disk. */
 export type OpenDocument = {
   path: string
   uri: string
   version: number
   text: string
-  /** The last errors that the server reported, and the text that they are about. */
+  /** The last errors that the server reported, and the text to which they belong. */
   known: (FileProblems & { text: string }) | undefined
   isOpen: boolean
 }
 
-/** A server keeps the files that were edited last; earlier ones are closed, so that memory stays bounded. */
+/** The most recently edited files stay open in a server; earlier ones are closed, to limit memory. */
 const mostOpen = 20
 
 /** Longer files are not sent to a server. */
 const longestText = 1024 * 1024
 
-/** The files that are open in one server, by their paths; the last one was used last. */
+/** The files that are open in one server, by path; the most recently used one is last. */
 export class OpenDocuments {
   #all = new Map<string, OpenDocument>()
   #uris = new Set<string>()
@@ -43,7 +43,7 @@ export class OpenDocuments {
     return this.#all.get(path)
   }
 
-  /** Opens a file, unless it is open. The earlier errors of a file that was open in a server that ended are still known. */
+  /** Opens a file, unless it is open already. If the file was open in a server that ended, its earlier errors are still known. */
   open(path: string, text: string, server: LanguageServer, connection: Connection): OpenDocument {
     const uri = pathToFileURL(path).href
     const doc = this.#all.get(path) ?? { path, uri, version: 0, text, known: undefined, isOpen: false }
@@ -90,7 +90,7 @@ export class OpenDocuments {
     this.#uris.clear()
   }
 
-  /** Open files besides `except`, those that were used last first. */
+  /** Open files except `except`, the most recently used first. */
   latest(most: number, except: readonly OpenDocument[]): OpenDocument[] {
     const others = [...this.#all.values()].filter((doc) => doc.isOpen && !except.includes(doc))
     return others.slice(-most).reverse()

@@ -2,15 +2,15 @@ import type { LanguageServer } from './server-table.ts'
 import { lstat, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** A change of a file that is not open, as the protocol numbers it: created, changed or deleted. */
+/** A change of a file that is not open, with the protocol's number: created, changed or deleted. */
 type FileEvent = { path: string; type: 1 | 2 | 3 }
 
 const skipped = new Set(['node_modules', 'target', 'dist', 'build', 'out', 'vendor', 'coverage', '__pycache__', 'venv'])
 const mostFiles = 20_000
 
 /**
- * The source files of a language below a folder, by their times. A server reads files that are not open by itself, and learns
- * here which of them changed: most servers do not watch files, or cannot do it behind a wall.
+ * The source files of a language below a folder, with their times. A server reads files that are not open by itself, but must be informed
+ * about changes: most servers do not watch files, or cannot do so inside a sandbox.
  */
 export class ProjectFiles {
   #root: string

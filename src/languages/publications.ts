@@ -3,13 +3,10 @@ import type { OpenDocument } from './open-documents.ts'
 import type { Published } from './server-connection.ts'
 import type { RawDiagnostic } from './server-table.ts'
 
-/** How long nothing must come after a publication until it counts as complete: with the file's version, and without it. */
+/** How long a publication must be the last one to count as complete: if it names the file's version, and if not. */
 const settleMs = { versioned: 100, plain: 300 }
 
-/**
- * The diagnostics that a server published by itself for the open files: the last publication of each file, numbered in the order of
- * arrival.
- */
+/** The diagnostics that a server published by itself for the open files: the last publication of each file, numbered by arrival. */
 export class Publications {
   #clock: Clock
   #last = new Map<string, Published & { at: number }>()
@@ -29,7 +26,7 @@ export class Publications {
     return this.#last.get(uri)
   }
 
-  /** Forgets what was published of a file, because the file is about to change. */
+  /** Forgets the publications about a file that is about to change. */
   forget(uri: string): void {
     this.#last.delete(uri)
   }
@@ -38,7 +35,7 @@ export class Publications {
     this.#last.clear()
   }
 
-  /** Waits for the publication about a file's present text, and until no other follows it. Rejects when the signal aborts. */
+  /** Waits for the publication about a file's current text, until no other follows it. Rejects if the signal aborts. */
   async about({ uri, version }: OpenDocument, signal: AbortSignal): Promise<RawDiagnostic[]> {
     let seen: number | undefined
     for (;;) {

@@ -24,7 +24,7 @@ export class ServerRefused extends Error {
   override name = 'ServerRefused'
 }
 
-/** Puts a server behind a wall; `settle` is called after its end. Throws `ServerRefused` if it may not run at all. */
+/** Puts a server into a sandbox; `settle` is called after the server's end. Throws `ServerRefused` if the server may not run at all. */
 type EncloseServer = (
   found: FoundServer,
 ) => Promise<{ argv: readonly [string, ...string[]]; env: Env; settle(): Promise<unknown> }>
@@ -38,28 +38,28 @@ export type Published = { version?: number; items: RawDiagnostic[] }
 export type Connection = {
   request(method: string, params: unknown, signal: AbortSignal): Promise<unknown>
   notify(method: string, params: unknown): void
-  /** Whether the server answers questions for the errors of a file. */
+  /** Whether the server supports requests for the errors of a file. */
   pulls: boolean
-  /** How the server named itself. */
+  /** The name that the server reported. */
   speaker: string | undefined
   pid: number
   /** Calls `listener` with everything that the server publishes. */
   onPublished(listener: (uri: string, published: Published) => void): void
-  /** Whether the server says that it is still at work, for example reading the project. */
+  /** Whether the server reports that it is still working, for example reading the project. */
   isBusy(): boolean
-  /** Counts from zero how much the server sends; a server that sends too much for one edit is stopped. */
+  /** Restarts the count of received bytes; a server that sends too much for one edit is stopped. */
   allowMore(): void
   /** Aborts when the server has exited. Its reason says why. */
   lost: AbortSignal
   close(): Promise<void>
 }
 
-/** A server may send this much for one edit. More is a flood, and costs the time and the memory of termaite. */
+/** The most bytes that a server may send for one edit. More is a flood that would cost termaite time and memory. */
 const mostBytes = 64 * 1024 * 1024
 const mostMessages = 2_000
-/** A server that does not read its input is not sent more than this. */
+/** The most unread bytes in the input of a server that does not read; no more are sent to it. */
 const mostUnread = 16 * 1024 * 1024
-/** How long a server may take to exit after it was asked to, before it is killed. */
+/** How long a server has to exit after a request to do so, before it is killed. */
 const leaveMs = 300
 
 const noEdits = 'termaite applies no edits of language servers'
@@ -88,11 +88,11 @@ export async function connect(found: FoundServer, parts: ConnectionParts, signal
   }
 }
 
-/** The connection to a server that runs. */
+/** The connection to a running server. */
 class ServerConnection implements Connection {
   pulls = false
   speaker: string | undefined
-  /** Resolves when the server has exited and everything that it sent was read. */
+  /** Resolves once the server has exited and all its output was read. */
   readonly over: Promise<void>
   #run: Run
   #clock: Clock
@@ -111,7 +111,7 @@ class ServerConnection implements Connection {
     const guarded = new PassThrough()
     const read = [pour(run, guarded, (bytes) => this.#takesBytes(bytes)), this.#errors.read(run.stderr)]
     const reader = new CountingReader(guarded, () => this.#takesMessage())
-    // The library would set one timer after another for a message that never comes whole, also after the server's end.
+    // The library would set one timer after another for a message that never becomes complete, even after the server's end.
     reader.partialMessageTimeout = 0
     this.#talk = createMessageConnection(reader, new StreamMessageWriter(run.stdin))
     this.over = run.exited.then(async (exit) => {
@@ -171,7 +171,7 @@ class ServerConnection implements Connection {
 
   async close(): Promise<void> {
     if (!this.lost.aborted) {
-      // A server that obeys exits by itself; any other is killed.
+      // A server that obeys exits by itself; otherwise it is killed.
       ask(this.#talk, 'shutdown', undefined, this.lost).catch(() => {})
       tell(this.#talk, 'exit', undefined)
       this.#run.stdin.end()
@@ -182,7 +182,7 @@ class ServerConnection implements Connection {
 
   #takesBytes(bytes: number): boolean {
     if ((this.#count.bytes += bytes) > mostBytes) this.drop('it sent more than 64 MB for one edit')
-    // Messages of a server that is being stopped would only delay its exit.
+    // Messages to a server that is being stopped would only delay its exit.
     return this.#why === ''
   }
 
@@ -200,7 +200,7 @@ class ServerConnection implements Connection {
       if (method === publishes) this.#publish(params)
     })
     talk.onError(([error, unsent]) => {
-      // A message that could not be sent belongs to a server that is ending, which says itself why.
+      // If a message could not be sent, the server is ending and reports the reason itself.
       if (!unsent && !isClosed(error)) this.drop(`it does not speak the protocol: ${messageOf(error)}`)
     })
     talk.listen()
@@ -218,8 +218,8 @@ class ServerConnection implements Connection {
 const publishes = 'textDocument/publishDiagnostics'
 
 /**
- * Counts reports and questions as soon as they are read, and hands them on only while they are wanted. The library handles one message
- * at a time, so that a server that floods would have sent thousands of others before the last one that is allowed is handled.
+ * Counts reports and requests as soon as they are read, and passes them on only while they are wanted. The library handles one message at
+ * a time, so a server that floods could send thousands of messages before the last permitted one is handled.
  */
 class CountingReader extends StreamMessageReader {
   #isWanted: () => boolean
@@ -282,11 +282,11 @@ async function pour(run: Run, into: PassThrough, isWanted: (bytes: number) => bo
   into.end()
 }
 
-/** The parameters of `initialize`, which tell the server the abilities of its editor: only those that termaite needs. */
+/** The parameters of `initialize`, which list the abilities of the server's editor: only those that termaite needs. */
 function greeting({ server, root, options }: FoundServer, version: string) {
   const uri = pathToFileURL(root).href
   return {
-    // Behind a wall the server cannot see our process, and would think that we have exited.
+    // Inside a sandbox the server cannot see our process, and would think that we have exited.
     processId: null,
     clientInfo: { name: 'termaite', version },
     rootPath: root,
@@ -313,7 +313,7 @@ function greeting({ server, root, options }: FoundServer, version: string) {
   }
 }
 
-/** Answers what a server asks its editor. Nothing that a server asks for is done. */
+/** Answers a server's requests to its editor. None of the requested actions is performed. */
 function answerTo(method: string, params: unknown, { server, root }: FoundServer): unknown {
   switch (method) {
     case 'workspace/configuration': {
@@ -337,7 +337,7 @@ function answerTo(method: string, params: unknown, { server, root }: FoundServer
   }
 }
 
-/** A file's address as we write it: servers escape other characters of a path than Node does. */
+/** A file's address in our form: servers escape other characters of a path than Node does. */
 function sameUri(uri: string): string {
   try {
     return pathToFileURL(fileURLToPath(uri)).href
@@ -346,7 +346,7 @@ function sameUri(uri: string): string {
   }
 }
 
-/** How many unfinished pieces of work of a server are remembered at most. */
+/** The most unfinished pieces of a server's work to remember. */
 const mostWork = 100
 
 function noteProgress(params: unknown, work: Set<unknown>): void {

@@ -7,7 +7,7 @@ import { findOutside, isProgram } from '../base/process/program-path.ts'
 import { isWithin } from '../base/files/real-path.ts'
 import { languageServers, serversFor } from './server-table.ts'
 
-/** The project, and what the person agreed to there. */
+/** The project, and the permissions that the person gave there. */
 export type SearchPlace = {
   root: string
   env: Env
@@ -21,7 +21,7 @@ export type SearchPlace = {
 export type FoundServer = {
   server: LanguageServer
   program: string
-  /** Whether the program lies in the project. */
+  /** Whether the program is inside the project. */
   own: boolean
   root: string
   options: Record<string, unknown>
@@ -31,8 +31,8 @@ export type FoundServer = {
 const programFolders = ['node_modules/.bin', '.venv/bin', 'venv/bin', 'env/bin']
 
 /**
- * Finds the server for a file: one of the project before one on the PATH, because the project chose its version. `unused` names
- * a server that would be used if the person agreed to run programs of this project.
+ * Finds the server for a file: the project's own before one on the PATH, because the project chose its version. `unused` names a server
+ * that would be used if the person agreed to run programs of this project.
  */
 export function findServer(
   path: string,
@@ -51,7 +51,7 @@ export function findServer(
   return unused ? { unused } : {}
 }
 
-/** A server as a person sees it: whether it is installed, and whether it could be started now. */
+/** A server as shown to a person: whether it is installed, and whether it could be started now. */
 type KnownServer = { server: LanguageServer; program?: string; state: 'usable' | 'not agreed' | 'missing' }
 
 /** The servers of every language, in the order in which they are chosen. Nothing is started. */
@@ -66,7 +66,7 @@ export function installedServers(place: Omit<SearchPlace, 'languages'>): KnownSe
   )
 }
 
-/** The folder that a server works in: the nearest one above a file that has a marker, or the project. */
+/** The folder that a server works in: the nearest folder above a file that contains a marker, or the project. */
 function rootOf(path: string, { markers, perMarker }: LanguageServer, project: string): string {
   if (!perMarker) return project
   for (let folder = dirname(path); isWithin(project, folder); folder = dirname(folder)) {

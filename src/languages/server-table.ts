@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 /** Sends one request to a server and returns its answer. */
 type Send = (method: string, params: unknown) => Promise<unknown>
 
-/** A diagnostic as the protocol has it; only these fields are read. */
+/** A diagnostic in the protocol's form; only these fields are read. */
 export type RawDiagnostic = {
   range?: { start?: { line?: number; character?: number } }
   severity?: number
@@ -17,7 +17,7 @@ export type RawDiagnostic = {
 /** Where a server was found, and whether the person agreed that programs of this project run. */
 type ServerPlace = { program: string; agreed: boolean }
 
-/** All that is known of one language server. */
+/** Everything known about one language server. */
 export type LanguageServer = {
   name: string
   language: Language
@@ -36,15 +36,13 @@ export type LanguageServer = {
   installed: readonly string[]
   /** How a person installs the server. */
   install: string
-  /** Whether a program that was found is really this server; without this check, every program of the name is. */
+  /** Whether a program is really this server; without this check, every program of that name is accepted. */
   suits?(program: string): boolean
-  /** The options that the server is started with. Undefined if they would run code of a project that the person did not agree to. */
+  /** The options with which the server is started. Undefined if they would run code of a project without the person's agreement. */
   options(place: ServerPlace): Record<string, unknown> | undefined
   /** The answer to questions about the editor's settings, by their section. */
   settings?: Readonly<Record<string, unknown>>
-  /**
-   * Asks for the errors of a file by the server's own request, if the protocol's own ways do not say when they are complete.
-   */
+  /** Requests the errors of a file in the server's own way, if the protocol's ways do not show when they are complete. */
   ask?(send: Send, path: string): Promise<RawDiagnostic[]>
 }
 
@@ -78,14 +76,14 @@ const python = {
 } as const
 
 /**
- * The options of a server that runs code of the project, such as its build scripts or its interpreter: undefined until the person agreed.
+ * The options of a server that runs code of the project, such as its build scripts or its interpreter: undefined until the person agrees.
  */
 const onlyAgreed =
   () =>
   ({ agreed }: ServerPlace) =>
     agreed ? {} : undefined
 
-/** The known servers; of those of one language the first one that is installed is used. */
+/** The known servers; for each language, the first installed one is used. */
 export const languageServers: readonly LanguageServer[] = [
   {
     ...typescript,
@@ -106,7 +104,7 @@ export const languageServers: readonly LanguageServer[] = [
     options({ program, agreed }) {
       const common = { hostInfo: 'termaite', disableAutomaticTypingAcquisition: true, maxTsServerMemory: 3072 }
       if (agreed) return common
-      // The TypeScript of the project is code of the project: before the person agreed, the one beside the server is used.
+      // The project's TypeScript is code of the project: until the person agrees, the one beside the server is used.
       const path = join(packageOf(program), '..', 'typescript', 'lib', 'tsserver.js')
       return existsSync(path) ? { ...common, tsserver: { path, useSyntaxServer: 'never' } } : undefined
     },
@@ -193,7 +191,7 @@ function packageOf(program: string): string {
   return folder
 }
 
-/** The major version of the npm package that a program belongs to; 0 if it belongs to another one. */
+/** The major version of the npm package that a program belongs to; 0 if it belongs to a different package. */
 function majorOf(program: string, name: string): number {
   try {
     const said = JSON.parse(readFileSync(join(packageOf(program), 'package.json'), 'utf8')) as Record<string, unknown>
@@ -204,8 +202,8 @@ function majorOf(program: string, name: string): number {
 }
 
 /**
- * Asks tsserver itself. The server does not publish anything for a file that had no errors before and has none now, and it
- * publishes syntax errors before the others, so that its notifications never tell whether they are complete.
+ * Asks tsserver itself. The server publishes nothing for a file without errors before and after, and it publishes syntax errors before
+ * the others, so its notifications never show whether they are complete.
  */
 async function askTsserver(send: Send, path: string): Promise<RawDiagnostic[]> {
   const one = async (command: string) => {

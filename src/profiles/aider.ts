@@ -6,7 +6,7 @@ import { providerSignsAfter, readSigns } from './shared/failure-signs.ts'
 import { commandLine, option } from './shared/command-words.ts'
 import { providerKeys } from '../core/profile/key-variables.ts'
 
-/** These messages are from aider's source (exceptions.py) and its issues; aider is a Python program that could not be run here. */
+/** These messages are from aider's source (exceptions.py) and its issue tracker; aider is a Python program that could not be run here. */
 export const signs: readonly Sign[] = [
   {
     kind: 'overflow',
@@ -26,7 +26,7 @@ export const signs: readonly Sign[] = [
   ...providerSignsAfter(/^(?:Unexpected error: )?litellm\.(?:exceptions\.)?\w+Error: /),
 ]
 
-/** Messages that aider adds itself, less exact than the provider's before them. */
+/** Messages that aider adds itself. They are less exact than the provider's message before them. */
 const general: readonly Sign[] = [
   {
     kind: 'busy',
@@ -40,7 +40,7 @@ const general: readonly Sign[] = [
   },
 ]
 
-/** An answer is followed by a line about tokens; errors are printed on stdout with exit 0 and without that line. */
+/** An answer is followed by a line about tokens; errors are printed to stdout, without that line and with exit code 0. */
 const answered = /^Tokens: .*\bsent\b.*\breceived\b/m
 
 function failure(ended: Ended) {
@@ -61,7 +61,7 @@ export const aider: Profile = {
   vendor: 'Aider',
   words: ['aider'],
   window: 128_000,
-  // Our end of its stdin is a socket, which /dev/stdin cannot open; a shell's pipe can be opened.
+  // Aider opens /dev/stdin, which fails for the socket that we use as stdin but works for a shell's pipe.
   command: ({ leash, model }) =>
     commandLine(
       'cat | aider --message-file /dev/stdin --yes-always --no-pretty --no-stream --no-fancy-input --no-check-update --no-show-release-notes --no-show-model-warnings --no-analytics',

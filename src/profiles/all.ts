@@ -14,8 +14,8 @@ import { qwen } from './qwen/qwen.ts'
 import { programOf } from './shared/command-words.ts'
 
 /**
- * Every known CLI by its name, which is also the program that it is started by; a new one needs a file in this folder and a row here. A
- * profile is made when it is first asked for, because a start needs few of them.
+ * Every known CLI by its name, which is also its program; a new CLI needs a file in this folder and a row here. A profile is created on
+ * first use, because a start needs only few of them.
  */
 const rows: Readonly<Record<string, () => Profile>> = {
   claude: () => claude,
@@ -37,7 +37,7 @@ export function allProfiles(): Profile[] {
   return Object.values(rows).map((profile) => profile())
 }
 
-/** The files and folders outside a project in which the CLIs keep their logins and their state, except those of one CLI. */
+/** The files and folders outside a project in which the CLIs store their logins and their state, except one CLI's. */
 export function cliPlaces(place: CliPlace, except?: string): string[] {
   return allProfiles()
     .filter(({ name }) => name !== except)
@@ -48,7 +48,7 @@ export function cliPlaces(place: CliPlace, except?: string): string[] {
     .filter(isAbsolute)
 }
 
-/** The profile of a command that a person wrote, by the program it starts. */
+/** The profile of a command that a person wrote, found by the program in it. */
 export function profileFor(command: string): Profile | undefined {
   return profileNamed(programOf(command) ?? '')
 }

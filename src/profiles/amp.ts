@@ -3,7 +3,7 @@ import type { Sign } from './shared/failure-signs.ts'
 import { failureBySigns, providerSignsAfter } from './shared/failure-signs.ts'
 import { configFolder, dataFolder } from './shared/home-folders.ts'
 
-/** The facts are from amp's manual and from reports; amp could not be run against a model of ours, so its output is read as text. */
+/** The facts are from amp's manual and from reports; amp could not be run against our test model, so its output is read as plain text. */
 export const signs: readonly Sign[] = [
   // Seen with version 0.0.1777897475: amp prints this and a link, and waits.
   { kind: 'auth', says: /^No API key found\./, said: 'No API key found. Starting login flow...' },
@@ -28,7 +28,7 @@ export const amp: Profile = {
   words: ['amp'],
   window: 200_000,
   command: () => 'amp --execute',
-  // Its tools run without approval by default, and only a policy plugin changes that.
+  // Its tools run without approval by default; only a policy plugin could change that.
   leashes: { all: 'runs everything without asking; it cannot be limited' },
   speaks: () => false,
   resumes: false,

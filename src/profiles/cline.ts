@@ -15,7 +15,7 @@ export const signs: readonly Sign[] = [
   ...providerSignsAfter(/^Error: /),
 ]
 
-/** cline prints its errors on stdout in place of an answer, on one line and with nothing else. */
+/** cline prints its errors to stdout instead of an answer: one line and nothing else. */
 function failure(ended: Ended) {
   const out = ended.out.trim()
   return ended.code === 0 ? undefined : readSigns(signs, { ...ended, out: out.includes('\n') ? '' : out })
@@ -27,11 +27,11 @@ export const cline: Profile = {
   vendor: 'Cline',
   words: ['cline'],
   window: 128_000,
-  // cline reads its prompt from a shell's pipe, and from no other kind of stdin.
+  // cline reads its prompt from a shell's pipe, but from no other kind of stdin.
   command: ({ model }) => commandLine('cat | cline --yolo', option('--model', model)),
   models: { names: [] },
   effort: { levels: ['none', 'low', 'medium', 'high', 'xhigh'], words: (level) => `--thinking ${level}` },
-  // Its plan mode waits for a person at the end, and every other mode asks one.
+  // Its plan mode waits for a person at the end, and every other mode asks a person.
   leashes: { all: 'runs everything without asking' },
   speaks: () => false,
   resumes: false,

@@ -5,7 +5,7 @@ import { commandLine, option } from './shared/command-words.ts'
 import { providerKeys } from '../core/profile/key-variables.ts'
 import { configFolder, dataFolder } from './shared/home-folders.ts'
 
-/** The facts are from crush's source and its issues; crush could not be installed here, so its output is read as text. */
+/** The facts are from crush's source and its issue tracker; crush could not be installed here, so its output is read as plain text. */
 export const signs: readonly Sign[] = [
   {
     kind: 'auth',
@@ -16,7 +16,7 @@ export const signs: readonly Sign[] = [
   ...providerSignsAfter(/(?:agent run failed: |agent error: |failed to process events: |^\s*ERROR\s+|^Error: )/),
 ]
 
-/** The error box puts its words on padded lines of their own. */
+/** The error box prints its text on separate padded lines. */
 const failure = failureBySigns(signs)
 
 export const crush: Profile = {
@@ -29,7 +29,7 @@ export const crush: Profile = {
   // `crush run` approves every permission for its turn, because it cannot ask.
   leashes: { all: 'runs everything; without a screen it approves its own requests' },
   speaks: () => false,
-  // crush can resume a session by its id but prints none.
+  // crush can resume a session by its id but prints no id.
   models: { names: [], list: 'crush models' },
   resumes: false,
   failure,

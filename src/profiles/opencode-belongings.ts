@@ -6,7 +6,7 @@ import { commandRule } from './shared/found-rules.ts'
 import { joined, serversIn } from './shared/found-servers.ts'
 import { idOf, rowOf } from './shared/jsonl.ts'
 
-/** `{env:NAME}` is a variable there; `{file:path}` is the content of a file, which termaite does not fill in. */
+/** `{env:NAME}` is a variable in OpenCode; `{file:path}` is the content of a file, which termaite does not insert. */
 const form = {
   text: (written: string) =>
     /\{file:/.test(written) || /\$\{\w/.test(written) ? undefined : written.replaceAll(/\{env:(\w+)\}/g, '${$1}'),
@@ -29,8 +29,8 @@ const tools: Readonly<Record<string, string>> = {
 const actions: Readonly<Record<string, FoundRule['list']>> = { allow: 'allow', ask: 'ask', deny: 'deny' }
 
 /**
- * `"permission": {"bash": {"*": "ask", "git *": "allow"}, "edit": "deny"}`. There the last pattern that matches wins, here the
- * strictest rule does. A pattern is therefore left out if a later one with another decision may match the same text.
+ * `"permission": {"bash": {"*": "ask", "git *": "allow"}, "edit": "deny"}`. In OpenCode the last matching pattern wins, in termaite the
+ * strictest rule. A pattern is therefore left out if a later one with another decision may match the same text.
  */
 function permissions(found: unknown): FoundSettings {
   if (!isPlainObject(found)) return {}
@@ -45,7 +45,7 @@ function permissions(found: unknown): FoundSettings {
       const later = entries.slice(at + 1)
       const leave = (why: string) => unusable.push({ what, why })
       if (ours === undefined || list === undefined) leave(`termaite has no rule like it for ${tool}`)
-      // A first pattern for everything is the default, which termaite's own mode decides if later patterns say more.
+      // A first pattern for everything is the default. If later patterns say more, termaite's own mode decides instead.
       else if (pattern === '*' && later.length > 0 && list === 'ask') continue
       else if (later.some(([other, how]) => how !== action && mayOverlap(pattern, other)))
         leave('a later pattern may win over it there, and here the strictest rule wins')
@@ -66,7 +66,7 @@ function mayOverlap(one: string, other: string): boolean {
   return a!.startsWith(b!) || b!.startsWith(a!)
 }
 
-/** `git *` means commands that begin with `git`; without a star it is the whole command. */
+/** `git *` means commands that begin with `git`; a pattern without a star is the whole command. */
 function shellRule(pattern: string): string | undefined {
   const words = /^([^*?]+) \*$/.exec(pattern)?.[1]
   if (words !== undefined) return commandRule(words.split(' '))

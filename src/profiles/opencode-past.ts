@@ -60,7 +60,7 @@ function opencodeReader(): PastReader {
   return (row) => {
     const message = objectIn(row.message)
     const facts = steps(row, message, row.of !== last)
-    // A message of the person may begin with files that OpenCode reads for it: the first words are the prompt.
+    // A person's message may begin with files that OpenCode reads for it: the first text part is the prompt.
     if (message.role !== 'user' || facts.length > 0) last = row.of
     if (told) return facts
     told = true

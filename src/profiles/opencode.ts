@@ -35,11 +35,11 @@ const own: readonly Sign[] = [
 export const signs: readonly Sign[] = [...own, ...providerSigns]
 const shown: readonly Sign[] = [...own, ...providerSignsAfter(/^(?:Error|ERROR): /)]
 
-/** In text mode opencode prints errors on stderr alone, after `Error: `. */
+/** In text mode opencode prints errors only to stderr, after `Error: `. */
 const failure = failureBySigns(shown)
 
 /**
- * Tools that only read. All others are ruled by `*`, MCP tools included, and also by name, so that no setting of
+ * Tools that only read. The rule `*` governs all others, including MCP tools, and they are also listed by name, so that no setting of
  * opencode's own allows them.
  */
 const looking = { read: 'allow', glob: 'allow', grep: 'allow', list: 'allow', webfetch: 'allow', todowrite: 'allow' }
@@ -82,14 +82,14 @@ export const opencode: Profile = {
     failure: (message, now) => readMessage(signs, message, now),
   },
   models: { names: [], list: 'opencode models' },
-  // A variant of the model; opencode leaves out one that the model does not have.
+  // A variant of the model; opencode ignores a variant that the model does not have.
   effort: {
     levels: ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
     words: (level) => `--variant ${level}`,
   },
   reportsCost: true,
   resumes: true,
-  // opencode retries limits and server errors for ever without any message, and no setting changes that: silenceSeconds ends it.
+  // opencode retries limits and server errors forever without any message, and no setting changes that: silenceSeconds ends the turn.
   env: { OPENCODE_DISABLE_AUTOUPDATE: '1' },
   failure,
   lostThread: ({ err }) => /^Error: Session not found/m.test(err),
@@ -102,7 +102,7 @@ export const opencode: Profile = {
   },
   keys: [...providerKeys, 'OPENCODE_API_KEY'],
   projectFiles: ['opencode.json', 'opencode.jsonc', '.opencode'],
-  // OPENCODE_DISABLE_PROJECT_CONFIG leaves out settings and MCP servers, but 1.18.18 runs the project's plugins all the same.
+  // OPENCODE_DISABLE_PROJECT_CONFIG disables the project's settings and MCP servers, but 1.18.18 runs the project's plugins anyway.
   guard: ({ trusted }) => (trusted ? {} : { refuses: true }),
   files: (place) => {
     const own = dataFolder(place, 'opencode')
@@ -124,10 +124,10 @@ export const opencode: Profile = {
   belongings: async () => (await import('./opencode-belongings.ts')).opencodeBelongings,
 }
 
-/** Tools that a leash takes away; a call to any other unknown tool is the model's own mistake. */
+/** Tools that a leash removes; a call to any other unknown tool is the model's own mistake. */
 const leashed = new Set(['bash', 'edit', 'write', 'apply_patch', 'webfetch', 'task'])
 
-/** `opencode run --format json`: each part is printed once, when it is whole. */
+/** `opencode run --format json`: each part is printed once, when it is complete. */
 function opencodeDialect(): Dialect {
   const account = new TurnAccount()
   const errors: Loose[] = []
@@ -136,7 +136,7 @@ function opencodeDialect(): Dialect {
   function used(part: Loose): Step[] {
     const { callID, tool, state } = part
     const { status, input, output, error } = loose(state)
-    // A call to an unknown tool is printed as one named `invalid`, with the name inside.
+    // A call to an unknown tool is printed as a call of the tool `invalid`, with the name inside.
     const missing = tool === 'invalid'
     const name = textOf(missing ? loose(input).tool : tool) ?? 'tool'
     const ok = status === 'completed' && !missing
@@ -167,7 +167,7 @@ function opencodeDialect(): Dialect {
     const words = textOf(message) ?? textOf(name) ?? 'it ended with an error'
     if (name === 'ContextOverflowError') return { kind: 'overflow', message: words }
     if (name === 'ProviderAuthError') return { kind: 'auth', message: words }
-    // The body shows the kind of failure if the message does not; people read the message.
+    // The body shows the kind of failure if the message does not, but people read the message.
     const found = readMessage(signs, `${numberOf(statusCode) || ''} ${words} ${textOf(responseBody) ?? ''}`, now)
     return { kind: 'crash', ...found, message: words }
   }

@@ -11,12 +11,12 @@ import { dialogOf, menuOf, trimmedScreen } from './shared/screen-parts.ts'
 import { commandLine, option, options } from './shared/command-words.ts'
 
 /**
- * The row below the composer and below every card: " agent · leash ask · native ● 100% · 0 tokens". An agent that only its own flags hold
- * has "own flags" in place of the leash, or "flags" on a narrow screen.
+ * The row below the composer and below every card: " agent · leash ask · native ● 100% · 0 tokens". For an agent that is limited only by
+ * its own flags, the row shows "own flags" instead of the leash, or "flags" on a narrow screen.
  */
 const status = String.raw`\n .*\b(?:leash (?:read|ask|edit|all)|flags)\b`
 
-/** A card's last row says how to answer, or its last two: "1–4 or Enter answers · Esc: No" */
+/** The last row or the last two rows of a card say how to answer: "1–4 or Enter answers · Esc: No" */
 const asking = new RegExp(String.raw`^ .*\bEnter answers · Esc: .*(?:\n .*)?${status}`, 'm')
 
 /** The rule below a page of a card's body: "── lines 1–12 of 40 · PgUp, PgDn turn the page ───" */
@@ -35,12 +35,13 @@ const titles: readonly [RegExp, Question['about']][] = [
 function dialog(screen: Screen): Dialog | undefined {
   const { rows } = trimmedScreen(screen)
   if (!asking.test(rows.join('\n'))) return undefined
-  // Only rules begin in the first column of a card: the one above it has its title, and one below a page of its body says which it is.
+  // Only rules begin in the first column of a card: the one above it contains its title, and one below a page of its body contains the
+  // page number.
   const below = rows.findLastIndex((row) => pagePlace.test(row))
   const top = rows.findLastIndex((row) => /^── .+ ─+$/.test(row) && !pagePlace.test(row))
   const title = /^── (.+?) ─+$/.exec(rows[top] ?? '')?.[1]
   const page = below > top ? pagePlace.exec(rows[below]!)?.[1] : undefined
-  // Rows below the options are not a part of them.
+  // Rows below the options are ignored.
   const plain = rows.map((row) => (row.startsWith('──') || /^ *✎ /.test(row) ? '' : row.replace(/^ /, '')))
   const menu = page === undefined ? menuOf(plain, '›') : shortMenu(plain, (label) => isNo(label, rows))
   if (!menu || title === undefined) return undefined
@@ -59,7 +60,7 @@ function dialog(screen: Screen): Dialog | undefined {
   return { ...asked, question: { ...asked.question, options } }
 }
 
-/** Whether an option is the no of its card: Escape's answer in the hint below the card, or worded as a refusal. */
+/** Whether an option is its card's "no": it is Escape's answer in the hint below the card, or is worded as a refusal. */
 function isNo(label: string, rows: readonly string[]): boolean {
   const escape = rows.findLast((row) => escapeHint.test(row)) ?? ''
   return escapeHint.exec(escape)?.[1] === label.split(' covers: ')[0] || /^(?:No\b|Do not\b)/.test(label)
@@ -67,12 +68,12 @@ function isNo(label: string, rows: readonly string[]): boolean {
 
 const escapeHint = /\bEnter answers · Esc: (.*\S)/
 
-/** "Yes, always in this project", "Yes, trust them as they are now": every yes but the one for once. */
+/** "Yes, always in this project", "Yes, trust them as they are now": every yes except "Yes, once". */
 const mayLast = /^Yes(?!, once$)/
 
 /**
- * The options of a card that is read page by page, which are side by side: "› 1 Yes, once 2 Yes, always 3 No". Only the chosen one says
- * what it covers, so a yes that may last can be given in the terminal alone.
+ * The options of a card that is read page by page, which are side by side: "› 1 Yes, once 2 Yes, always 3 No". Only the chosen option
+ * shows its scope, so a yes that may last can be given only in the terminal.
  */
 function shortMenu(rows: readonly string[], refuses: (label: string) => boolean): Menu | undefined {
   const isRow = (row: string | undefined) => row !== undefined && /^(?: |›) \d /.test(row)
@@ -93,8 +94,8 @@ function shortMenu(rows: readonly string[], refuses: (label: string) => boolean)
 }
 
 /**
- * Reads "$ touch made.txt", and below it the folder. A line with a dangerous part begins with "! " in place of "$ " or blanks; the folder
- * below distinguishes a command that begins so from other text.
+ * Parses "$ touch made.txt", and the folder below it. A line with a dangerous part begins with "! " instead of "$ " or blanks; the folder
+ * below distinguishes such a command from other text.
  */
 function shown(text: string): Shown {
   const [, first, rest, cwd] = /^(?:\$ |! (?=[^]*\n +in \/))(.*)([^]*?)(?:\n +in (\/.*))?$/.exec(text) ?? []
@@ -110,10 +111,10 @@ function paragraphs(rows: readonly string[]): string[] {
     .filter((part) => part !== '')
 }
 
-/** The hint in an empty composer; a narrow screen cuts it. */
+/** The hint in an empty composer; a narrow screen shortens it. */
 const placeholder = /^Ask anything · \/ /
 
-/** The rule above the composer is bare, or says how much of its text or of its suggestions is out of sight. */
+/** The rule above the composer is bare, or says how much of its text or suggestions is hidden. */
 const inputRule = /^──(?:─*| (?:[↑↓] \d+ more.*|\d+ of \d+) ─+)\s*$/
 
 function composer({ rows }: Screen): string | undefined {
@@ -129,7 +130,7 @@ function composer({ rows }: Screen): string | undefined {
   return placeholder.test(text) ? '' : text
 }
 
-/** Our own log of the project, which holds the turns of several sessions. */
+/** Our own log of the project, which contains the turns of several sessions. */
 const journal: Journal = {
   folder: ({ home, env }) => join(env.TERMAITE_HOME || join(home, '.termaite'), 'projects'),
   file: /^[^/]+\/history\.jsonl$/,
@@ -156,7 +157,7 @@ const journal: Journal = {
   },
 }
 
-/** The failure of a turn; one that was only stopped may be resumed. */
+/** The failure of a turn; a turn that was only stopped may be resumed. */
 function wrongIn(turn: readonly Loose[], failure: Loose): Pick<Journalled, 'fault' | 'failure'> {
   if (failure.kind !== 'aborted') return { failure: failureOf(failure) }
   const message = textOf(failure.message) ?? ''
@@ -174,7 +175,7 @@ function failureOf({ kind, message, retryAt }: Loose): Failure {
 /** Our own chat in a terminal, with one of our agents at work in it; `program` is the command that starts termaite. */
 function termaiteScreen(program: string, agent: string): ScreenFacts {
   return {
-    // A session of its own: a slot's conversation is not the project's.
+    // A separate session: a slot's conversation is not the project's.
     command: ({ leash, resume, thread }) => {
       const session = resume ?? thread
       return commandLine(
@@ -208,8 +209,8 @@ function termaiteScreen(program: string, agent: string): ScreenFacts {
 }
 
 /**
- * The profile of our own chat, so that our own agent can work in a slot that a person can watch. It is in no list of
- * CLIs; `program` is the command that starts termaite, `vendor` the provider of its model.
+ * The profile of our own chat, which lets our own agent work in a slot that a person can watch. It is in no list of CLIs; `program` is
+ * the command that starts termaite, `vendor` the provider of its model.
  */
 export function termaite(program: string, agent: string, vendor: string): Profile {
   const screen = termaiteScreen(program, agent)

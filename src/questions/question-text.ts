@@ -1,13 +1,13 @@
 import type { Mark, Question, Shown } from '../core/talk/question.ts'
 import { optionLines } from '../core/talk/consent.ts'
 
-/** A question as lines of text, with everything it is about in full: a person says yes only to what they have seen. */
+/** A question as lines of text, in full: a person says yes only to things that they have seen. */
 export async function questionText(question: Question): Promise<string> {
   const { shown, asked } = await questionParts(question)
   return [...shown, ...asked].join('\n')
 }
 
-/** The lines that a question shows, and the lines that ask: its dangerous parts once more, its words and its options. */
+/** The lines that a question shows, and the lines that ask: its dangerous parts once more, its text and its options. */
 export async function questionParts(question: Question): Promise<{ shown: string[]; asked: string[] }> {
   const { text, shows = [] } = question
   const choices = optionLines(question).map(readableText)
@@ -21,7 +21,7 @@ export async function questionParts(question: Question): Promise<{ shown: string
 async function shownText(shown: Shown): Promise<string> {
   if (shown.type === 'command') return commandText(shown)
   if (shown.type === 'text') return readableText(shown.text)
-  // The library for diffs is loaded only when it is needed: most turns ask nothing.
+  // The library for diffs is loaded on demand: most turns ask nothing.
   const { createTwoFilesPatch, FILE_HEADERS_ONLY: headerOptions } = await import('diff')
   const { path, before, after } = shown
   const was = before === undefined ? '/dev/null' : path
@@ -45,7 +45,7 @@ export function commandText(shown: Extract<Shown, { type: 'command' }>): string 
   return [...lines, ...(shown.cwd === undefined ? [] : [`  in ${exactText(shown.cwd)}`])].join('\n')
 }
 
-/** Everything dangerous in what a question shows, as text, for a screen that cannot paint it. */
+/** Everything dangerous in a question, as text, for a screen that cannot highlight it. */
 export function dangerWords({ text, shows = [] }: Pick<Question, 'text' | 'shows'>): string[] {
   const words = shows.flatMap((shown) => {
     if (shown.type === 'command') return markWords(shown, { said: text, painted: false })
@@ -54,7 +54,7 @@ export function dangerWords({ text, shows = [] }: Pick<Question, 'text' | 'shows
   return [...new Set(words)]
 }
 
-/** A command with every character visible, and the places that its marks then have. */
+/** A command with every character visible, and the new positions of its marks. */
 export function withExactMarks(command: string, marks: readonly Mark[]): { text: string; marks: Mark[] } {
   let text = ''
   let at = 0
@@ -70,12 +70,12 @@ export function withExactMarks(command: string, marks: readonly Mark[]): { text:
   return { text: text + exactText(command.slice(at)), marks: moved }
 }
 
-/** Marks that are explained one by one. */
+/** How many marks are explained one by one. */
 const mostExplained = 4
 
 /**
- * The dangerous parts of a command as text: each with its line if the command has several, and with its reason. A command of
- * one line explains itself if the part is `painted` and the words of the question (`said`) give the reason.
+ * The dangerous parts of a command as text: each with its line number if the command has several lines, and with its reason. A command of
+ * one line needs no explanation if the part is `painted` and the text of the question (`said`) gives the reason.
  */
 export function markWords(
   { command, marks = [] }: Extract<Shown, { type: 'command' }>,
@@ -103,14 +103,14 @@ const control = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g
 const direction = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
 /**
- * An agent's words without control characters. Only sequences that hold no words of their own are removed whole;
- * the words inside a longer sequence stay visible to the person who says yes.
+ * An agent's text without control characters. A control sequence is removed whole only if it contains no readable text; text inside a
+ * longer sequence stays visible to the person who says yes.
  */
 export function readableText(text: string): string {
   return withDirectionsNamed(withPlainLines(text).replace(colourSequence, '').replace(control, ''))
 }
 
-/** Every character of what a person says yes to: control characters are shown as their pictures. */
+/** The text with every character visible, so that a person knows exactly what they agree to: control characters are shown as symbols. */
 export function exactText(text: string): string {
   return withDirectionsNamed(withPlainLines(text).replace(control, picture))
 }

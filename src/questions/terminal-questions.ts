@@ -25,10 +25,10 @@ export async function askHidden(io: Io, question: string): Promise<string> {
   return line
 }
 
-/** Asks the person for one line; throws a UsageError when they leave (Ctrl+D, Ctrl+C, a signal) or the question is withdrawn. */
+/** Asks the person for one line; throws a UsageError if they leave (Ctrl+D, Ctrl+C, a signal) or the question is withdrawn. */
 export function ask(io: Io, question: string, withdrawn?: AbortSignal, hidden = false): Promise<string> {
   return new Promise((resolve, reject) => {
-    // `node:readline` is taken only when it is needed: most runs ask nothing.
+    // `node:readline` is loaded on demand: most runs ask nothing.
     const { createInterface } = process.getBuiltinModule('node:readline')
     const lines = createInterface({
       input: io.in,
@@ -44,7 +44,7 @@ export function ask(io: Io, question: string, withdrawn?: AbortSignal, hidden = 
     const gone = () => leave(1)
     io.signal.addEventListener('abort', interrupted)
     withdrawn?.addEventListener('abort', gone)
-    // A terminal in raw mode hands over Ctrl+C as a key, not as a signal.
+    // A terminal in raw mode delivers Ctrl+C as a key, not as a signal.
     lines.on('SIGINT', () => leave(exit.interrupted))
     lines.on('close', () => {
       io.signal.removeEventListener('abort', interrupted)
@@ -54,7 +54,7 @@ export function ask(io: Io, question: string, withdrawn?: AbortSignal, hidden = 
       reject(new UsageError('there was no answer, so nothing was changed.', code))
     })
     if (io.signal.aborted) return interrupted()
-    // Printed only after the echo is off, because a paste may follow at once.
+    // Printed only after the echo is off, because a paste may follow immediately.
     const shown = textFor(io.err, question)
     if (hidden) io.err.write(shown)
     lines.question(hidden ? '' : shown, (answer) => {
@@ -70,13 +70,13 @@ function unseen() {
 }
 
 /**
- * Lets the person at the terminal answer questions by number; without a terminal `absent` answers. `around` is put around
- * the person's own answers.
+ * Lets the person at the terminal answer questions by number; without a terminal `absent` answers. `around` wraps the person's own
+ * answers.
  */
 export function personAt(io: Io, absent: Ask = nobody, around = (ask: Ask) => ask): Ask {
   const person = around((question, withdrawn) =>
     answered(io, question, withdrawn).catch((error) => {
-      // A person who leaves has said so themselves; anything else would otherwise look like a person who is not there.
+      // If a person leaves, that is reported as such; any other error counts as an absent person.
       if (!(error instanceof UsageError)) say(io, `The question could not be shown: ${messageOf(error)}`)
       return undefined
     }),
@@ -86,8 +86,8 @@ export function personAt(io: Io, absent: Ask = nobody, around = (ask: Ask) => as
 }
 
 /**
- * The answer of the person at the terminal; throws a UsageError when they leave with Ctrl+C or Ctrl+D. A question that is
- * longer than the screen is read page by page, and its dangerous parts are shown beside the answers of every page.
+ * The answer of the person at the terminal; throws a UsageError if they leave with Ctrl+C or Ctrl+D. A question longer than the screen is
+ * shown page by page, and its dangerous parts are repeated beside the answers on every page.
  */
 export async function answered(
   io: Io,
@@ -101,7 +101,7 @@ export async function answered(
   const way = suggested
     ? `${unclearWords(question, 'take what is suggested')} Ctrl+D: ${says}.`
     : unclearWords(question)
-  // No other line of the question tells what Enter does.
+  // No other line of the question explains Enter.
   const how = question.ordered || suggested || question.unanswered !== undefined ? [way] : []
   const wrapped = (lines: readonly string[]) => wordWrapped(lines.join('\n'), io.err.columns).split('\n')
   // A command and a diff are shown exactly as they are.
@@ -126,8 +126,8 @@ export async function answered(
 }
 
 /**
- * The keys that were typed before the person can have read the question, such as a line that was typed while the turn ran: they are not
- * an answer. Ctrl+C and Ctrl+D among them leave the question.
+ * Keys that were typed before the person can have read the question, such as a line typed during the turn: they are not an answer. Ctrl+C
+ * and Ctrl+D among them leave the question.
  */
 async function typedEarly(io: Io, withdrawn: AbortSignal): Promise<string> {
   const input: Io['in'] & { setRawMode?(raw: boolean): unknown } = io.in
@@ -154,15 +154,15 @@ async function typedEarly(io: Io, withdrawn: AbortSignal): Promise<string> {
 const earlyWords = (typed: string) =>
   `Not taken as the answer, because it was typed before the question was here: ${exactText(typed.replaceAll('\r', '\n').trim()).replaceAll('\n', ' ⏎ ')}`
 
-/** Rows of a page that are always left for what the question shows, however many rows its answers take. */
+/** Rows of a page that are always reserved for the content of the question, however many rows its answers need. */
 const fewestRows = 4
 
 /** The question as texts that each fit on the screen; one text if its height is not known. */
 function pagesOf(io: Io, shown: readonly string[], asked: readonly string[]): string[] {
-  // A terminal that does not know its size says 0.
+  // A terminal of unknown size reports 0.
   const [rows, columns] = [io.err.rows || Infinity, io.err.columns || 80]
   const height = (lines: readonly string[]) => lines.flatMap((line) => piecesOf(line, columns)).length
-  // The row for the answer, and one row less than the screen has, so that the first one stays in sight.
+  // Room for the answer, and one spare row, so that the first row stays visible.
   const room = rows - height(asked) - 2
   if (shown.length === 0 || height(shown) <= room) return [[...shown, ...asked].join('\n')]
   const pieces = shown.flatMap((line) => piecesOf(line, columns))
@@ -174,7 +174,9 @@ function pagesOf(io: Io, shown: readonly string[], asked: readonly string[]): st
   })
 }
 
-/** The rows that a line takes on the screen; a character may be two columns wide, so rows are cut early rather than late. */
+/**
+ * Splits a line into pieces that fit on the screen's rows; a character may be two columns wide, so rows are cut early rather than late.
+ */
 function piecesOf(line: string, columns: number): string[] {
   const rows: string[] = []
   let row = ''

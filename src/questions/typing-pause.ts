@@ -1,9 +1,9 @@
 import type { Clock } from '../base/time/clock.ts'
 
-/** A person who was typing when a question appeared must pause this long before a key counts as an answer. */
+/** A person who was typing when a question appeared must pause for this long before a key counts as an answer. */
 const pauseMs = 400
 
-/** The pause after which a question that has just appeared may be answered, because the person who types has seen it. */
+/** The pause after which a new question may be answered, because the person who was typing has then seen it. */
 export class TypingPause {
   #clock: Clock
   #quietSince: number
@@ -13,7 +13,7 @@ export class TypingPause {
     this.#quietSince = clock.elapsed()
   }
 
-  /** Notes a key that was not meant for the question: the pause begins again. */
+  /** Records a key that was not meant for the question: the pause begins again. */
   typed(): void {
     this.#quietSince = this.#clock.elapsed()
   }
@@ -23,7 +23,7 @@ export class TypingPause {
     const left = () => pauseMs - (this.#clock.elapsed() - this.#quietSince)
     for (let wait; (wait = left()) > 0 && !signal.aborted;) {
       await this.#clock.sleep(wait, signal)
-      // On a busy machine the sleep may end late: keys that wait in the terminal were typed before and are read first.
+      // On a busy machine the sleep may end late: keys that already wait in the terminal were typed earlier and are read first.
       await new Promise((resolve) => setImmediate(resolve))
     }
   }

@@ -1,11 +1,12 @@
 import type { Event } from '../core/talk/entry.ts'
 import type { Outcome } from '../core/talk/outcome.ts'
-import type { Option, Question } from '../core/talk/question.ts'
+import type { Option, Question, Shown } from '../core/talk/question.ts'
 import type { Race, Racer } from '../core/talk/race.ts'
 import type { Turn } from '../core/work/agent.ts'
 import type { CopyJoin, CopyResult } from '../hub/model/tasks/project-copy.ts'
 import type { RacerRun } from './racer-run.ts'
 import { defined } from '../base/defined.ts'
+import { shownPatch } from '../core/work/diff-sides.ts'
 import { failed } from '../core/talk/outcome.ts'
 import { sizeWords } from '../hub/model/tasks/task-changes.ts'
 import { allPass, checkWords, known, noWinner, racerName, raceSentences, raceTable, reportText } from './race-report.ts'
@@ -152,7 +153,10 @@ async function asked(
       : []
   const diffs = able
     .filter((run) => resultOf(run).sameAs === undefined)
-    .map((run) => ({ type: 'text' as const, text: `Result ${run.racer} (${run.agent}):\n${cutPatch(run, says)}` }))
+    .flatMap((run): Shown[] => [
+      { type: 'text', text: `Result ${run.racer} (${run.agent}):` },
+      ...shownChanges(run, says),
+    ])
   const text = trouble
     ? `${racerName(race, trouble.run.result)}'s result was not brought in: ${trouble.why}. Nothing was changed. Which result is brought into the project?`
     : 'Which result is brought into the project?'
@@ -172,8 +176,9 @@ async function asked(
   return found && { racer: found.racer }
 }
 
-function cutPatch({ racer, changes }: RacerRun, says: ChoiceParts['says']): string {
+function shownChanges({ racer, changes }: RacerRun, says: ChoiceParts['says']): Shown[] {
   const lines = (changes?.patch ?? '').trimEnd().split('\n')
-  if (lines.length <= mostLines) return lines.join('\n')
-  return [...lines.slice(0, mostLines), `… ${lines.length - mostLines} more lines: ${says.show(racer)}`].join('\n')
+  const shown = shownPatch(lines.slice(0, mostLines).join('\n'))
+  const more = lines.length - mostLines
+  return more > 0 ? [...shown, { type: 'text', text: `… ${more} more lines: ${says.show(racer)}` }] : shown
 }

@@ -15,7 +15,7 @@ import { away, healthDoc, noHealth, quotasOnly } from '../turn/rotation/health.t
 import { awayWords } from '../turn/rotation/no-answer.ts'
 import { checkCommand } from '../think/goal-check.ts'
 import { enabledAgents, leashOf } from '../settings/enabled-agents.ts'
-import { markDanger } from '../border/cards.ts'
+import { completeCard } from '../border/cards.ts'
 import { openProjectCopies } from '../turn/copies/project-copies.ts'
 import { foundChecks, projectTree } from '../think/turn/project-evidence.ts'
 import { nativeIn, rosterIn } from '../turn/copies/folder-roster.ts'
@@ -139,7 +139,7 @@ export function runRace(
       budget: budget.turn?.() ?? budget,
       around: { begin: async () => [], end: () => leftNotes(app) },
       ask: request.ask,
-      complete: (question) => markDanger(io, place.root, place.cwd, question),
+      complete: (question) => completeCard(io, place.root, place.cwd, question),
       attended: request.attended,
     },
     observers: [noticeObserver(app)].filter((one) => one !== undefined),

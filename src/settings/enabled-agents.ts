@@ -15,13 +15,13 @@ export function nativeAgents(settings: Settings): NativeAgentSettings[] {
   return enabledAgents(settings).filter((agent) => agent.kind === 'native')
 }
 
-/** How many tokens an agent's context holds: as the settings say, else as the profile or the model is known to have. */
+/** The number of tokens in an agent's context window: from the settings, otherwise from the profile or the list of models. */
 export function windowOf(agent: AgentSettings): number {
   if (agent.kind === 'native') return agent.contextWindowTokens ?? modelWindow(agent.model)
   return agent.contextWindowTokens ?? profileOf(agent)?.window ?? unknownWindow
 }
 
-/** The window that the shared view must fit. Agents with a view of their own do not count. */
+/** The smallest window that the shared view must fit. Agents with a view of their own do not count. */
 export function smallestWindow(settings: Settings): number {
   const windows = enabledAgents(settings)
     .filter((agent) => !agent.ownView)
@@ -42,8 +42,9 @@ export function leashOf(
 }
 
 /**
- * Whether only its own flags limit an agent: a command that the person wrote runs as it is written, whatever its leash is. Over ACP,
- * termaite's answers keep such a command to its leash. On the leash `read`, the sandbox limits an agent that never runs without one.
+ * Whether an agent is limited only by its own flags: a command that the person wrote runs unchanged, whatever its leash is. Over ACP,
+ * termaite's answers limit such a command to its leash. On the leash `read`, the sandbox limits an agent that never runs without a
+ * sandbox.
  */
 export function keepsOwnFlags(
   agent: Pick<AgentSettings, 'kind' | 'wall'> & { command?: string },

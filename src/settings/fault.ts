@@ -4,7 +4,7 @@ import { UsageError } from '../core/io.ts'
 /** A parsed settings file that knows the line of each key. */
 export type Source = { value: unknown; lineOf(path: Path): number | undefined }
 
-/** One thing that is wrong in a settings file; `key` is the path of the setting, or '' for the whole file. */
+/** One error in a settings file; `key` is the path of the setting, or '' for the whole file. */
 type SettingsFault = { file: string; line?: number | undefined; key: string; words: string }
 
 /** Settings that cannot be used. The message has a line for each fault, which names file, line and key. */
@@ -25,13 +25,13 @@ function faultLine({ file, line, key, words }: SettingsFault): string {
 }
 
 /**
- * Reads several sources of settings and collects what is wrong in all of them, so that a person sees every error at once.
- * `check` throws what was collected.
+ * Reads several sources of settings and collects the errors in all of them, so that a person sees every error at once. `check` throws the
+ * collected errors.
  */
 export class FaultCollector {
   #faults: string[] = []
 
-  /** Returns what `read` returns; undefined if it throws a UsageError, which is kept for `check`. */
+  /** Returns the result of `read`; undefined if it throws a UsageError, which is stored for `check`. */
   async read<T>(read: () => T | Promise<T>): Promise<T | undefined> {
     try {
       return await read()
@@ -47,7 +47,7 @@ export class FaultCollector {
   }
 }
 
-/** Errors of a parser, the first of each line: those after it on the same line are mostly its consequences. */
+/** A parser's errors, only the first of each line: later ones on the same line are mostly its consequences. */
 export function syntaxFaults(file: string, errors: readonly { line: number; words: string }[]): SettingsFault[] {
   const lines = [...new Map(errors.toReversed().map((error) => [error.line, error])).values()].toReversed()
   return lines.map(({ line, words }) => ({ file, line, key: '', words }))

@@ -6,14 +6,12 @@ import { parseHooks } from '../safety/hooks/hook-config.ts'
 import { UsageError } from '../core/io.ts'
 import { projectFile } from './settings-schema.ts'
 
-/** Claude Code's settings files in a project: they hold hooks of the same shape. */
+/** Claude Code's settings files in a project: they contain hooks of the same shape. */
 const claudeFiles = ['.claude/settings.json', '.claude/settings.local.json']
 
 const longest = 1024 * 1024
 
-/**
- * Reads hooks. A hook that cannot be parsed is an error, because it may be the one that stops an agent from doing harm.
- */
+/** Parses hooks. A hook that cannot be parsed is an error, because it may be the one that prevents an agent from doing harm. */
 export function hooksOf(said: unknown, where = 'settings'): HookSettings {
   const { hooks, faults } = parseHooks(said)
   if (faults.length > 0) throw new UsageError(`${where}: ${faults.join('; ')}.`)

@@ -7,7 +7,7 @@ const wordsOf = (code: number) =>
     .replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ')
     .toLowerCase()}`
 
-/** Parses JSON with comments and trailing commas, and keeps the line of each key. */
+/** Parses JSON with comments and trailing commas, and remembers the line of each key. */
 export function parseJsonc(file: string, text: string): Source {
   const errors: { error: number; offset: number; length: number }[] = []
   const tree = parseTree(text, errors, { allowTrailingComma: true })

@@ -22,8 +22,8 @@ const dollars = number(0)
 const rates = { input: dollars, cached: dollars, output: dollars, written: optional(dollars) }
 
 /**
- * One model: the known model whose facts it takes over, its window in tokens, its longest answer, how its effort is set, the form in
- * which it changes files, and its price in dollars for a million tokens.
+ * One model: the known model whose facts it copies, its window in tokens, its longest answer, how its effort is set, how it changes
+ * files, and its price in dollars per million tokens.
  */
 const row = object({
   like: optional(string({})),
@@ -40,7 +40,7 @@ const name = string({
   wants: `a name "<provider>/<model>" with one of the providers ${Object.keys(providers).join(', ')}`,
 })
 
-/** The form of models.json: what the person knows better than termaite's own list of models. */
+/** The form of models.json: facts that the person knows better than termaite's own list of models. */
 export const modelsForm = mapOf(row, name)
 
 /** Reads models.json, and uses its rows from now on. */

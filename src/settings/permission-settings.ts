@@ -33,10 +33,10 @@ export function permissionsOf(
   }
 }
 
-/** The rules that a person's answers left in a project; those of `outside` let a command run outside the sandbox. */
+/** The rules that come from a person's answers in a project; those of `outside` let a command run outside the sandbox. */
 export type KeptRules = { rules?: readonly string[]; outside?: readonly string[] }
 
-/** Joins all rules for the policy, with the ones that the user answered "always" to. */
+/** Joins all rules for the policy, including those that the user answered with "always". */
 export function rulesOf({ allow, ask, deny, run, project }: Permissions, kept: KeptRules = {}): RuleSet {
   const { rules } = parseRules({
     deny: [...run.deny, ...deny, ...project.deny],

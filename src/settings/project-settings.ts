@@ -50,7 +50,7 @@ export function narrowSettings<T extends Narrowable>(settings: T, said: ProjectS
     permissions: tightenPermissions(settings.permissions, permissions),
     sandbox: { ...settings.sandbox, ...(network === undefined ? {} : { network }) },
     diagnostics: diagnosticsOf(said.diagnostics, settings.diagnostics),
-    // The person trusted the folder with these added folders in its settings; each of them is checked again before it is opened.
+    // The person trusted the folder while its settings listed these added folders; each of them is checked again before it is opened.
     additionalFolders: [...settings.additionalFolders, ...(said.additionalFolders ?? [])],
     // The setup command is not a restriction: it comes from the project, which is trusted here.
     crew: { ...settings.crew, ...said.crew },

@@ -11,15 +11,15 @@ import { consentOptions } from '../core/talk/consent.ts'
 export type Edit = {
   home: string
   env: Record<string, string | undefined>
-  /** Hands the terminal to the editor while it runs. */
+  /** Gives the editor the terminal while it runs. */
   open<T>(edit: () => Promise<T>): Promise<T>
-  /** Throws a UsageError that names the fault. */
+  /** Throws a UsageError that names the error. */
   validate(): Promise<void>
   ask: Ask
   signal: AbortSignal
 }
 
-/** Opens the settings in the user's editor until they are valid or the user leaves them; returns the fault that remains. */
+/** Opens the settings in the user's editor until they are valid or the user gives up; returns the remaining error. */
 export async function editSettings(edit: Edit): Promise<UsageError | undefined> {
   const file = await fileIn(edit.home)
   for (;;) {
@@ -39,7 +39,7 @@ const options = consentOptions({
 /** The settings file in use. A new settings.json is only made when there is no config.yaml, which it would override. */
 async function fileIn(home: string): Promise<string> {
   const [json, yaml] = [join(home, 'settings.json'), join(home, 'config.yaml')]
-  // The schema of an earlier version would have the editor complain about newer settings.
+  // With the schema of an earlier version, the editor would complain about newer settings.
   if (existsSync(join(home, schemaFile))) await writeSchema(home)
   if (existsSync(json)) return json
   return existsSync(yaml) ? yaml : await writeSettings(home, { agents: [] })
@@ -60,7 +60,7 @@ async function faultOf(validation: Promise<void>): Promise<UsageError | undefine
   }
 }
 
-/** Writes the settings whole, with a schema beside them so that an editor can help. */
+/** Writes the complete settings, with a schema beside them for the editor. */
 export async function writeSettings(home: string, settings: FileSettings): Promise<string> {
   mkdirSync(home, { recursive: true, mode: 0o700 })
   const file = join(home, 'settings.json')
@@ -78,7 +78,7 @@ export async function rewriteSettings(home: string, text: string): Promise<void>
 /** The schema of the settings, beside them in termaite's home: a name without a folder works wherever termaite is installed. */
 const schemaFile = 'settings.schema.json'
 
-/** Writes the schema that this version of termaite reads the settings by. */
+/** Writes the schema of this version's settings. */
 async function writeSchema(home: string): Promise<void> {
   const { settingsSchema } = await import('./settings-json-schema.ts')
   replaceFile(join(home, schemaFile), `${JSON.stringify(settingsSchema(), null, 2)}\n`)

@@ -42,11 +42,11 @@ export async function checkFile(file: string, text: string, problems: ProblemsOf
   return source.value
 }
 
-/** A fault of one setting, worded for the person who edits the file. */
+/** An error in one setting, worded for the person who edits the file. */
 type Problem = { path: Path; words: string }
 type ProblemsOf = (value: unknown) => Problem[]
 
-/** Finds all faults of a settings file: against its schema, in its permission rules, and in its hooks. */
+/** Finds all errors in a settings file: against its schema, in its permission rules, and in its hooks. */
 export function problemsIn(form: Shape<unknown>, value: unknown): Problem[] {
   const faults = faultsIn(form, value)
   const { permissions, hooks } = (faults.length === 0 || isPlainObject(value) ? value : {}) as Record<string, unknown>
@@ -57,7 +57,7 @@ export function problemsIn(form: Shape<unknown>, value: unknown): Problem[] {
   ]
 }
 
-/** Rules that cannot be parsed: each would restrict nothing. */
+/** Finds rules that cannot be parsed: they would restrict nothing. */
 function ruleProblems(permissions: unknown): Problem[] {
   if (!isPlainObject(permissions)) return []
   return ['allow', 'ask', 'deny'].flatMap((kind) => {
@@ -70,7 +70,7 @@ function ruleProblems(permissions: unknown): Problem[] {
   })
 }
 
-/** A fault of a hook begins with its path: `hooks.Stop[0].matcher: …`. */
+/** The message about a hook begins with its path: `hooks.Stop[0].matcher: …`. */
 function hookProblem(fault: string): Problem {
   const [, key = '', words = fault] = /^(hooks\S*): ([^]*)$/.exec(fault) ?? []
   const parts = [...key.matchAll(/\[(\d+)\]|[^.[\]]+/g)]
@@ -88,7 +88,7 @@ function userProblems(value: unknown): Problem[] {
   if (!isPlainObject(value) || (!isMap && !Array.isArray((value as FileSettings).agents ?? []))) return problems
   const settings = isMap ? fromMap(value) : (value as FileSettings)
   const faults = agentFaults(settings, isMap ? ({ name }) => name : (_agent, index) => index)
-  // A part that the schema already complains about is not complained about twice.
+  // If the schema already complains about a part, no second complaint about it follows.
   const told = new Set(problems.map(({ path }) => pathText(path)))
   const more = faults.map((fault) => ({ path: fault.path, words: faultWords(fault) }))
   return [
@@ -104,7 +104,7 @@ function nearestLine(source: Source, path: Path): number | undefined {
 
 type Agent = NonNullable<FileSettings['agents']>[number]
 
-/** Checks what a schema cannot: names are unique, and each agent has something to run. */
+/** Checks rules that a schema cannot express: names are unique, and each agent has something to run. */
 function agentFaults(settings: FileSettings, key: (agent: Agent, index: number) => string | number): Fault[] {
   const seen = new Set<string>()
   return (settings.agents ?? []).flatMap((agent, index): Fault[] => {

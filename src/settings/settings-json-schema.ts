@@ -2,7 +2,7 @@ import type { JsonSchema } from '../core/data/shape.ts'
 import { usualSettings } from './settings.ts'
 import { listForm, mapForm, projectForm } from './settings-schema.ts'
 
-/** The dialect that editors know best. */
+/** The dialect that editors support best. */
 const dialect = 'http://json-schema.org/draft-07/schema#'
 
 /**

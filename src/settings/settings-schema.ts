@@ -26,7 +26,7 @@ import {
   text,
 } from './setting-shapes.ts'
 
-/** A permission rule; settings-file.ts explains what is wrong with a rule. */
+/** A permission rule; settings-file.ts explains the errors in a rule. */
 const rule = describeSetting(text, { pattern: rulePattern.source })
 const hooks = describeSetting(mapOf(anything()), hooksSchema)
 const servers = mapOf(anything())

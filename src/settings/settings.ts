@@ -27,17 +27,19 @@ import { permissionsOf } from './permission-settings.ts'
 import { projectFile } from './settings-schema.ts'
 import { unusedWords } from './unused-settings.ts'
 
-/** The settings of one run, every default filled in. */
+/** The settings of one run, with all defaults filled in. */
 export type Settings = {
   rotationStrategy: Strategy
   timeoutSeconds: number
   silenceSeconds: number
-  /** How long the chat keeps the process of an agent for its next turn. */
+  /** How long the chat keeps an agent's process running for its next turn. */
   idleAgentMinutes: number
-  /** How long the native agent tries again while its provider is busy or broken and no other agent is free. */
+  /** How long the native agent retries while its provider is busy or broken and no other agent is free. */
   retrySeconds: number
   cooldown: { failures: number; seconds: number; maxSeconds: number }
-  /** The most steps of a native turn that nobody watches, and after how many steps a person who watches is asked whether to go on. */
+  /**
+   * The most steps of a native turn without a person, and the number of steps after which a watching person is asked whether to continue.
+   */
   steps: StepLimits
   leash: Leash
   sharing: 'all' | 'ask'
@@ -47,26 +49,29 @@ export type Settings = {
   /** The colours of the chat. */
   theme: ThemeName
   agents: AgentSettings[]
-  /** Agents whose own entry in the user's file says `leash: "read"`, whatever `--leash` says for this run. */
+  /** Agents whose own entry in the user's file contains `leash: "read"`, whatever `--leash` says for this run. */
   readOnly: readonly string[]
   /** Permission rules of the native agent. Its leash limits it as well. */
   permissions: Permissions
   /** MCP servers whose tools the native agent may call. */
   mcpServers: Record<string, unknown>
-  /** Hooks from the user's own settings. A project's hooks are read when they run. */
+  /** Hooks from the user's own settings. A project's hooks are read when they are about to run. */
   hooks: HookSettings
-  /** Whether the native agent is shown the instruction files of an untrusted folder as a stranger's text, or is only given their paths. */
+  /** Whether the native agent sees the instruction files of an untrusted folder as a stranger's text, or only their paths. */
   untrustedInstructions: 'leave' | 'text'
   /** The languages whose errors the native agent sees after an edit, and how long an edit waits for them. */
   diagnostics: Diagnostics
   /** The native agent's search provider, and the private hosts that it may fetch from. */
   web: NonNullable<FileSettings['web']>
   /**
-   * The formatters that run after edits in a trusted folder; the first whose pattern fits is used. Undefined: the person turned formatting
-   * off.
+   * The formatters that run after edits in a trusted folder; the first one whose pattern matches is used. Undefined: the person turned
+   * formatting off.
    */
   formatters: readonly Formatter[] | undefined
-  /** Whether shell commands run in the system's sandbox, whether they have the network there, and what else they see: variables, places. */
+  /**
+   * Whether shell commands run in the system's sandbox, whether the network is available there, and which variables and places are
+   * visible in it.
+   */
   sandbox: { enabled: boolean; network: 'rule' | 'all' | 'none'; env?: readonly string[]; show?: readonly string[] }
   terminals: { host: 'auto' | 'tmux' | 'pty'; spawn_mode: 'window' | 'pane'; desktop_window?: string }
   /** How many agents may run at once, and the command that prepares a new worktree. */
@@ -141,8 +146,8 @@ export type Overrides = {
 }
 
 /**
- * Reads the settings of one run. A flag wins over an environment variable, which wins over the user's file, which wins
- * over the default. A trusted project can only narrow the settings.
+ * Reads the settings of one run. A flag overrides an environment variable, which overrides the user's file, which overrides the default.
+ * A trusted project can only narrow the settings.
  */
 export async function readSettings(places: Places, overrides: Overrides): Promise<Settings> {
   const warnings: string[] = []
@@ -198,7 +203,7 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     metaInstruction: metaText(said.metaInstruction),
     screenReader: isOn(overrides.env.TERMAITE_SCREEN_READER) ?? said.screenReader,
     theme: said.theme,
-    // A leash given for this run wins over the agent's own.
+    // A leash given for this run overrides the agent's own.
     agents: thinking.agents,
     readOnly: (user.agents ?? []).flatMap(({ name, leash }) => (leash === 'read' ? [name] : [])),
     permissions: permissions!,
@@ -227,7 +232,7 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
 /** How a project narrows the settings; with `leashed` false the leash stays, because the user gave one for this run. */
 type Narrowing = (own: Settings, leashed: boolean) => Settings
 
-/** Reads the project's file if its folder is trusted. Most projects have none, and then no code for it is loaded. */
+/** Reads the project's file if its folder is trusted. Most projects have none, and then its code is not loaded. */
 async function projectPart({ home, project: root = '' }: Places): Promise<Narrowing | undefined> {
   const file = join(root, projectFile)
   if (!existsSync(file) || isWithin(home, file)) return undefined

@@ -25,10 +25,7 @@ const ofAgents: readonly { what: string; of(agent: Agent): boolean; words: strin
   },
 ]
 
-/**
- * Warns of settings that are accepted but have no effect, because without a warning a person would think that they
- * work.
- */
+/** Warns about settings that are accepted but have no effect: without a warning a person would expect them to work. */
 export function unusedWords(settings: FileSettings): string[] {
   const agents = (settings.agents ?? []).filter(({ enabled }) => enabled !== false)
   const strangers = Object.entries(settings.advisors ?? {}).filter(([, advisor]) =>

@@ -10,7 +10,7 @@ export const workModes: Readonly<Record<WorkMode, string>> = {
   coordinator: 'one agent sends workers that work at the same time, in a conversation of its own',
 }
 
-/** Restricts the settings to a mode. In plan mode the permission policy refuses writes, beside the missing tools. */
+/** Restricts the settings to a mode. In plan mode the permission policy refuses writes, and the tools for writing are missing too. */
 export function inMode(settings: Settings, mode: WorkMode): Settings {
   if (mode === 'chat') return settings
   // Any agent can be a worker.

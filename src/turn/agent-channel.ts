@@ -6,7 +6,7 @@ import type { AgentSettings } from '../settings/agent-settings.ts'
 import { nativeLeashes } from '../native/native-seat.ts'
 import { profileOf } from '../settings/agent-settings.ts'
 
-/** A way to reach an agent, and what each leash means on it. */
+/** A way to start and talk to an agent, and what each leash means for it. */
 type AgentChannel = { kind: 'pipe' | 'acp' | 'native'; words: string; leashes: Profile['leashes'] }
 
 const native: AgentChannel = {

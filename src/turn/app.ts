@@ -39,11 +39,11 @@ export type AppOptions = SessionOptions & {
   thinkCalls?: number
   /** Folders that the person adds to the project for this run. */
   folders?: readonly string[]
-  /** Whether the processes of agents are kept between turns, until `warm` is closed. */
+  /** Whether agents' processes stay running between turns, until `warm` is closed. */
   keepsAgents?: true
 }
 
-/** The folder of a run, and the rules that hold in it. */
+/** The folder of a run, and the rules that apply in it. */
 export type AppPlace = {
   io: Io
   place: Place
@@ -68,19 +68,19 @@ export type AppRecords = AppPlace & {
   blobs: Blobs
 }
 
-/** Everything that turns of one run need, joined from the other rooms: a list without rules of its own. */
+/** Everything that the turns of one run need. It only joins parts of other rooms and has no logic of its own. */
 export type App = AppRecords & {
   roster: Roster
   native: NativeParts
   /** How turns are thought through: as it was said for this run, and as it is set in this project. `calls`: the extra calls that were allowed for this run. */
   thinking: { said?: Thinking; project?: Thinking; agreed: boolean; calls?: number }
-  /** Agents that are not installed or not logged in, and are left out until this process ends. */
+  /** Agents that are not installed or not logged in. Turns leave them out until this process ends. */
   out: Parameters<typeof rotate>[1]['out']
   /** The agents' processes that wait for their next turn, if this run keeps any. */
   warm?: WarmProcesses
   /** The processes that the last turn left running. */
   left: { processes: LeftProcess[] }
-  /** Resolves when the workers of coordinators whose process died are stopped. */
+  /** Resolves once the workers of coordinators whose process died are stopped. */
   deadEnded: Promise<void>
 }
 
@@ -92,21 +92,21 @@ export async function openApp(io: Io, place: Place, read: Settings, options: App
   const project = openProject(options.ephemeral ? memoryStore() : files, place.root)
   if (options.ephemeral) delete project.shown
   if (!options.ephemeral && existsSync(`${place.home}/worktrees/${project.slug}`))
-    // Worktrees that cannot be removed now are found again at the next start.
+    // If a worktree cannot be removed now, the next start finds it again.
     sweep(place.root, io).catch(() => {})
   const deadEnded =
     !options.ephemeral && existsSync(`${place.home}/crew/coordinators.json`)
-      ? // Workers that cannot be ended now are found again at the next start.
+      ? // If a worker cannot be stopped now, the next start finds it again.
         endWorkers(files, { io, place, settings, slug: project.slug }).catch(() => {})
       : Promise.resolve()
   const moved = options.ephemeral ? undefined : await takeMovedProject(io, place)
   const doc = await project.doc.read()
   if (!options.ephemeral && doc.deleting !== undefined)
-    // A deletion that cannot be finished now is finished at a later start.
+    // If a deletion cannot be finished now, a later start finishes it.
     await finishKilledDeletions(io, { home: place.home, store, project }).catch(() => {})
   const folder = folderIdentity(place.root)
   if (!options.ephemeral && doc.current !== undefined && folder !== undefined && doc.folder !== folder)
-    // An identity that cannot be kept now is kept at the next start.
+    // If the identity cannot be stored now, the next start stores it.
     project.doc.update((now) => ({ ...now, folder })).catch(() => {})
   const session = await openSession(project, options, io.clock, doc)
   const blobs = store.blobs(`projects/${project.slug}/output`)
@@ -164,8 +164,8 @@ export async function openApp(io: Io, place: Place, read: Settings, options: App
 }
 
 /**
- * Removes copies of the project that a killed process left, and those that were kept for a day. No turn waits for it, and its code is
- * loaded only if there are copies.
+ * Removes copies of the project that a killed process left, and copies older than a day. Turns do not wait for this, and its code is
+ * loaded only if copies exist.
  */
 async function sweep(root: string, { env, clock }: Io): Promise<void> {
   const { sweepWorktrees } = await import('../worktrees/copy-worktrees.ts')
@@ -178,7 +178,7 @@ async function finishKilledDeletions(io: Io, at: { home: string; store: Store; p
   await finishDeletions({ io, ...at })
 }
 
-/** Ends the workers of coordinators whose process died. No turn waits for it but that of a coordinator. */
+/** Ends the workers of coordinators whose process died. Only a coordinator's turn waits for this. */
 async function endWorkers(store: Store, at: { io: Io; place: Place; settings: Settings; slug: string }): Promise<void> {
   const { endWorkersOfDead } = await import('../crew/machine/dead-coordinators.ts')
   await endWorkersOfDead(store, at)

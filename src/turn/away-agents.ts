@@ -3,7 +3,7 @@ import type { Store } from '../core/talk/store.ts'
 import { defined } from '../base/defined.ts'
 import { away, healthDoc } from './rotation/health.ts'
 
-/** The agents that the rotation does not ask now, the one that comes back first before the others. */
+/** The agents that the rotation leaves out for now, the one that returns first at the top. */
 export async function awayAgents(store: Store, now: number, mask: (text: string) => string): Promise<AwayAgent[]> {
   const health = await healthDoc(store).read()
   return Object.keys(health.agents)

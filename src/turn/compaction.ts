@@ -14,16 +14,19 @@ import { enabledAgents, windowOf } from '../settings/enabled-agents.ts'
 
 type CompactionResult = Awaited<ReturnType<App['conversation']['compact']>>
 
-/** `say` tells the person which agents are asked, fail or are skipped; `waits` shows what is waited for. */
+/** `say` tells the person which agents are asked, fail or are skipped; `waits` shows the current wait. */
 export type CompactionWatch = {
   say(words: string): void
   waits?(words: string): void
   signal?: AbortSignal
-  /** The subject that the person named after `/compact`: the summary keeps it above all. */
+  /** The subject that the person named after `/compact`: the summary must preserve it above all. */
   focus?: string
 }
 
-/** Has an agent of the rotation summarise the oldest half of the conversation. Its usage is kept; its own words are not. */
+/**
+ * Asks an agent of the rotation to summarise the oldest half of the conversation. Its usage is recorded, but its answer does not become
+ * part of the conversation.
+ */
 export async function compactNow(
   app: App,
   trigger: Trigger,
@@ -31,7 +34,7 @@ export async function compactNow(
 ): Promise<CompactionResult> {
   const refused = await compactionRefused(app, trigger, signal)
   if (refused !== undefined) return { ok: false, why: refused }
-  // A thread that is open in a process holds more than the summary that replaces it.
+  // A thread that is open in a process contains more than the summary that replaces it, so such processes are closed.
   await app.warm?.drop()
   const used: (Usage & { by?: string })[] = []
   const told = (await app.conversation.read()).entries
@@ -74,27 +77,27 @@ function summaryNews(event: Event): string | undefined {
   return event.type === 'reply' ? `${by} wrote a summary.` : undefined
 }
 
-/** Tells the person what a compaction did. */
+/** Returns the text that tells the person what a compaction did. */
 export function compactedWords(compacted: CompactionResult): string {
   if (compacted.ok) return 'The oldest half of the conversation is now a summary; nothing was removed.'
   const { why, failure } = compacted
   return `nothing was changed: ${why}${failure?.retryAt === undefined ? '' : `, at ${localTime(failure.retryAt)}`}.`
 }
 
-/** How much of a window the prompt for a summary may fill. */
+/** The share of a context window that the prompt for a summary may fill. */
 const promptShare = 0.75
 
 /**
- * The tokens of the longest prompt that at least one agent can summarise. An agent whose window is too small hands the
- * prompt on.
+ * The number of tokens in the longest prompt that at least one agent can summarise. An agent whose window is too small passes the prompt
+ * on.
  */
 function longestPrompt(settings: Settings): number {
   return Math.floor(Math.max(...enabledAgents(settings).map(windowOf), 0) * promptShare)
 }
 
 /**
- * Compacts the conversation before a turn until it fits into every agent's window: a smaller model may take the turn than
- * the last one. Tells the person what is done.
+ * Compacts the conversation before a turn until it fits into every agent's window, because the next turn may go to an agent with a
+ * smaller one. Tells the person about it.
  */
 export async function compactIfFull(app: App, view: readonly Entry[], watch: CompactionWatch): Promise<void> {
   const said = new Set<string>()
@@ -121,7 +124,9 @@ export async function compactIfFull(app: App, view: readonly Entry[], watch: Com
   }
 }
 
-/** Whether the view is too long for an agent, with its frame. An agent with a view of its own gets what fits, and does not count. */
+/**
+ * Whether the view, with its frame, is too long for an agent. Agents with a view of their own do not count, since theirs is cut to fit.
+ */
 function isFull(view: readonly Entry[], settings: Settings): boolean {
   return enabledAgents(settings)
     .filter(({ ownView }) => !ownView)

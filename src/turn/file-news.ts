@@ -2,7 +2,7 @@ import type { Entry } from '../core/talk/entry.ts'
 import type { Snapshots, TurnRecord } from '../safety/snapshots/snapshots.ts'
 import { oneLine } from '../base/text/table.ts'
 
-/** The most files that a line names. */
+/** The most files that one line names. */
 const mostFiles = 8
 
 /**
@@ -52,7 +52,7 @@ function whose({ turn, undoes }: TurnRecord, all: readonly TurnRecord[], named: 
     : `The user undid the turn ${named(undone)}, and its changes are gone from`
 }
 
-/** The records without the turns that were undone since then, and their undos: together they changed nothing. */
+/** Drops turns that were undone since then, and their undos: together they changed nothing. */
 function withoutCancelled(records: readonly TurnRecord[]): TurnRecord[] {
   const cancelled = new Set<string>()
   for (const { turn, undoes } of records.toReversed()) {

@@ -8,9 +8,9 @@ import { lastAnswered } from '../core/talk/judgement.ts'
 import { isCorrection } from './rotation/correction.ts'
 
 /**
- * Keeps a judgement of a turn: whether an agent's work was good, and how that is known. Everything that measures agents is made
- * from these facts. `agent`, `kind`, `cost` and `ms` are needed only if the entries of the turn do not show them, as for an
- * agent that took part in a race. Several judgements of one turn are all kept, and the strongest counts.
+ * Records a judgement of a turn: whether an agent's work was good, and how we know. All measurements of agents are made from these facts.
+ * `agent`, `kind`, `cost` and `ms` are needed only if the entries of the turn do not show them, as for an agent that took part in a race.
+ * Several judgements of one turn are all stored, and the strongest counts.
  */
 export function recordJudgement(
   conversation: Conversation,
@@ -21,7 +21,7 @@ export function recordJudgement(
   return conversation.append(defined({ type: 'judgement' as const, ...judgement }), by, turn)
 }
 
-/** Keeps the person's own judgement of the last turn that an agent answered, and returns that turn. */
+/** Records the person's own judgement of the last turn that an agent answered, and returns that turn. */
 export async function recordThumb(conversation: Conversation, good: boolean, why: string): Promise<AnsweredTurn> {
   const last = lastAnswered((await conversation.read()).entries)
   if (!last) throw new UsageError('no agent has answered in this session yet, so there is nothing to judge.', 1)
@@ -29,20 +29,20 @@ export async function recordThumb(conversation: Conversation, good: boolean, why
   return last
 }
 
-/** Keeps a judgement if a prompt plainly calls the answer before it wrong. A failure to keep it is not a failure of the prompt. */
+/** Records a judgement if a prompt plainly calls the answer before it wrong. If that fails, the prompt still works. */
 export async function recordCorrection(conversation: Conversation, prompt: string): Promise<void> {
   if (!isCorrection(prompt)) return
   try {
     const last = lastAnswered((await conversation.read()).entries)
     if (last) await recordJudgement(conversation, last.turn, { source: 'correction', good: false })
   } catch {
-    // The turn that begins now reports a log that cannot be written.
+    // Ignored here: the turn that begins now reports a log that cannot be written.
   }
 }
 
 /**
- * Keeps that the changes of a turn were undone. Undoing an undo brings the changes back, and takes the judgement back too. A failure to
- * keep it is not a failure of the undo.
+ * Records that the changes of a turn were undone. Undoing an undo brings the changes back, and withdraws the judgement too. If recording
+ * fails, the undo still works.
  */
 export async function recordUndo(
   conversation: Conversation,

@@ -8,8 +8,8 @@ import { openProject } from '../home/project.ts'
 import { knownProjects } from '../home/projects.ts'
 
 /**
- * Ends the turns whose process was killed, in all projects, so that the words that they had shown are in the history. Only turns that left
- * a side log are looked for.
+ * Ends the turns whose process was killed, in all projects, so that the text they had shown becomes part of the history. Only turns that
+ * left a side log are searched for.
  */
 export async function endKilledTurns(io: Io, store: Store, home: string): Promise<void> {
   for (const { slug, path } of knownProjects(home)) {

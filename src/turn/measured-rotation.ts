@@ -11,23 +11,23 @@ import { typedPrompt } from '../core/talk/file-references.ts'
 import { isCorrection } from './rotation/correction.ts'
 import { measuredOrder } from './rotation/measured-order.ts'
 
-/** A request as the strategy `measured` reads it; `followsUp`: other messages came before it in the conversation. */
+/** A request in the form that the strategy `measured` uses; `followsUp`: other messages came before it in the conversation. */
 type MeasuredRequest = { prompt: string; followsUp: boolean }
 
-/** The strategy `measured`, as far as it is known now: the draw of the next turn and the evidence. */
+/** The current state of the strategy `measured`: the draw for the next turn and the evidence. */
 export interface MeasuredRotation {
   readonly seed: number
-  /** The order for a request, or for one that is not typed yet. */
+  /** The order of agents for a request, or for a request that is not typed yet. */
   order(names: readonly string[], request?: MeasuredRequest): MeasuredOrder
 }
 
-/** How long a turn waits for the index, which may have to be made again from long logs. */
+/** How long a turn waits for the index, which may have to be rebuilt from long logs. */
 const indexMs = 3_000
 
-/** Turns that are looked at; older ones hardly count any more. */
+/** The most turns to consider; older ones hardly count any more. */
 const most = { here: 400, elsewhere: 400 }
 
-/** Reads the draw of the next turn, and what is known of the agents. An ephemeral run reads nothing, and keeps to the configured order. */
+/** Reads the draw for the next turn and the evidence about the agents. An ephemeral run reads nothing, and uses the configured order. */
 export async function readMeasured(app: AppRecords, random = Math.random): Promise<MeasuredRotation> {
   if (app.ephemeral) return { seed: 0, order: (names) => ({ line: [...names], why: () => undefined }) }
   const { select } = await import('./select/select.ts')
@@ -48,7 +48,7 @@ export async function readMeasured(app: AppRecords, random = Math.random): Promi
 
 type Found = Evidence & Pick<TurnResult, 'source'>
 
-/** The evidence as it is once a prompt is kept that calls the last answer wrong: the screen shows who would take that prompt. */
+/** The evidence as it will be after a prompt that calls the last answer wrong: the screen shows which agent would get that prompt. */
 function withCorrection(found: readonly Found[]): readonly Found[] {
   const at = found.findIndex(({ here, source }) => here && source !== 'attempt')
   const last = found[at]
@@ -84,11 +84,11 @@ async function readEvidence(
   }
 }
 
-/** Kinds by the words of earlier prompts: a prompt never changes, and every turn asks for many of them. */
+/** A cache of the kinds found from the words of earlier prompts: a prompt never changes, and every turn needs many of them. */
 const kinds = new Map<string, Framework | undefined>()
 const mostKinds = 5_000
 
-/** The kind of an earlier request: as a judgement or thinking labelled it, otherwise by its words. */
+/** The kind of an earlier request: the label that a judgement or thinking gave it, otherwise a guess from its words. */
 function kindOfResult(
   { turn, kind, framework, why, prompt }: Pick<TurnResult, 'turn' | 'kind' | 'framework' | 'why' | 'prompt'>,
   kindOf: (request: MeasuredRequest) => Framework | undefined,
@@ -111,7 +111,7 @@ function knownDraw(found: unknown): Partial<Draw> {
 
 const isDraw = (draw: Partial<Draw>): draw is Draw => draw.seed !== undefined && draw.at !== undefined
 
-/** The random draw for the next turn, which every process sees; it is made when it is first needed. */
+/** The random draw for the next turn, which all processes share; made on first use. */
 async function currentDraw(app: AppRecords, random: () => number): Promise<Draw> {
   const doc = drawDoc(app)
   const kept = await doc.read()
@@ -124,7 +124,7 @@ const newDraw = ({ io }: AppPlace, random: () => number): Draw => ({
   at: io.clock.now(),
 })
 
-/** Makes a new draw, after the turn that used the one before. A draw that another process has made meanwhile stays. */
+/** Makes a new draw after a turn has used the old one. If another process has already made a new draw, that one stays. */
 export async function drawAgain(app: AppRecords, used: number, random = Math.random): Promise<void> {
   await drawDoc(app).update((now) => (now.seed === used ? newDraw(app, random) : now))
 }

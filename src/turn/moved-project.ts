@@ -10,9 +10,8 @@ import { folderIdentity, openProject, slugOf } from '../home/project.ts'
 type ProjectPlace = { home: string; root: string }
 
 /**
- * Brings the conversation of a folder that was renamed or moved to the folder's new place, and returns the words that say so. A folder
- * with the name of a project that is gone may be that project: the words then tell the person how to say so. A project that is known
- * costs one look at the disk.
+ * If a folder was renamed or moved, brings its conversation to the new place, and returns the text that says so. If a folder merely has
+ * the name of a missing project, the text tells the person how to connect the two. For a known project this costs one look at the disk.
  */
 export async function takeMovedProject(io: Io, { home, root }: ProjectPlace): Promise<string | undefined> {
   if (existsSync(join(home, 'projects', slugOf(root), 'project.json'))) return undefined
@@ -25,13 +24,13 @@ export async function takeMovedProject(io: Io, { home, root }: ProjectPlace): Pr
   return `Is this the project that was in ${alike.path}? To bring its conversation here: termaite sessions move ${shellWord(alike.path)}`
 }
 
-/** Brings the conversation of a moved folder to its new place, and tells the person of a command. */
+/** Brings the conversation of a moved folder to its new place, or tells the person of a command for it. */
 export async function followMove(io: Io, place: ProjectPlace): Promise<void> {
   const words = await takeMovedProject(io, place)
   if (words !== undefined) say(io, `termaite: ${words}`)
 }
 
-/** The projects whose folder is gone. A home that cannot be read is reported by whatever needs it next. */
+/** Lists the projects whose folder is gone. If the home cannot be read, the next step that needs it reports the error. */
 async function goneProjects(home: string) {
   const { knownProjects } = await import('../home/projects.ts')
   try {
@@ -41,7 +40,10 @@ async function goneProjects(home: string) {
   }
 }
 
-/** Moves everything that is kept about a project from one folder's name to another's, and says so. The new folder is not trusted for that. */
+/**
+ * Moves everything that is stored about a project from one folder's name to another's, and reports the move. The new folder does not
+ * become trusted by this.
+ */
 export async function moveProject(io: Io, from: string, { home, root }: ProjectPlace): Promise<string> {
   const [old, slug] = [slugOf(from), slugOf(root)]
   const [{ refuseIfRunning }, { forgetInIndex }] = await Promise.all([
@@ -64,7 +66,7 @@ export async function moveProject(io: Io, from: string, { home, root }: ProjectP
   return `This project was in ${from}. Its conversation is here now.`
 }
 
-/** Throws if a project cannot be moved here. */
+/** Throws if a project cannot be moved to this folder. */
 export function refuseMove(from: string, { home, root }: ProjectPlace): void {
   if (!existsSync(join(home, 'projects', slugOf(from), 'project.json')))
     throw new UsageError(
@@ -78,7 +80,7 @@ export function refuseMove(from: string, { home, root }: ProjectPlace): void {
     )
 }
 
-/** A project's record without the permissions in it: they were given for the old folder, and the new one has to ask again. */
+/** Drops the permissions from a project's record: they were given for the old folder, and must be asked for again in the new one. */
 function withoutConsent({
   rules: _rules,
   outside: _outside,

@@ -15,9 +15,9 @@ type OutputSchema = { instruction: string; form(blobs: Blobs): AnswerForm }
 export async function readOutputSchema(path: string, cwd: string): Promise<OutputSchema> {
   const wrong = (why: string) => new UsageError(`--output-schema: ${path} ${why}.`)
   const schema = schemaIn(resolve(cwd, path), wrong)
-  // The validator comes with the MCP client; only a run with this flag loads it.
+  // The validator is part of the MCP client; only a run with this flag loads it.
   const { Ajv, addFormats } = await import('@modelcontextprotocol/client/validators/ajv')
-  // A keyword that the validator does not know would hold nothing: such a schema is refused.
+  // The validator would ignore a keyword that it does not know, so a schema with such a keyword is refused.
   const ajv = new Ajv({ strict: false, strictSchema: true, allErrors: true })
   addFormats(ajv)
   const { $schema: _dialect, ...body } = schema
@@ -38,7 +38,7 @@ export async function readOutputSchema(path: string, cwd: string): Promise<Outpu
       async check({ text, whole }) {
         const all = (whole ? await readText(blobs, whole) : text).trim()
         const value = jsonIn(all)
-        // An answer with words around its JSON is read like that of an agent that reasons first.
+        // If an answer has text around its JSON, it is parsed like the answer of an agent that reasons first.
         const read = parseAnswer(value === undefined ? all : `\`\`\`\n${JSON.stringify(value)}\n\`\`\``, { parse })
         return read.ok ? { json: value === undefined ? JSON.stringify(read.value) : all } : { why: read.why }
       },
@@ -46,7 +46,7 @@ export async function readOutputSchema(path: string, cwd: string): Promise<Outpu
   }
 }
 
-/** The value of a text that is JSON from its beginning to its end. */
+/** The parsed value of a text that is JSON from beginning to end. */
 function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text)

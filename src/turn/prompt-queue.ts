@@ -1,6 +1,8 @@
-/** Texts that were typed while a turn ran. An agent that can be steered takes them; else they wait for the next turn. */
+/**
+ * Texts that the person typed while a turn ran. An agent that can be steered gets them at once; otherwise they wait for the next turn.
+ */
 export class PromptQueue {
-  /** Whether an agent has asked for the texts: an agent that cannot be steered never does. */
+  /** Whether an agent has asked for the texts; agents that cannot be steered never do. */
   steers = false
   #texts: string[] = []
   #waiting = new Set<() => void>()
@@ -30,14 +32,14 @@ export class PromptQueue {
     return texts
   }
 
-  /** Takes the oldest text, for the next turn. */
+  /** Removes and returns the oldest text, for the next turn. */
   next(): string | undefined {
     const text = this.#texts.shift()
     if (text !== undefined) this.#tell()
     return text
   }
 
-  /** Takes all texts for the agent at work; with a signal, waits for the first. */
+  /** Removes and returns all texts for the agent at work; with a signal, waits for the first. */
   async steer(until?: AbortSignal): Promise<string[]> {
     this.steers = true
     if (until && this.#texts.length === 0) await this.#something(until)

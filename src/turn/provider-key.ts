@@ -19,7 +19,9 @@ export async function providerKeyPlace(
   return found?.place === 'environment' ? variables.find((one) => env[one]) : found?.place
 }
 
-/** The place of our own agent's login, or the reason why it has no login: `next` goes on a sentence, `why` is one or more. */
+/**
+ * The place of our own agent's login, or the reason why it has none: `next` continues a sentence, `why` is one or more whole sentences.
+ */
 type NativeLogin = { place: string } | { next: string } | { why: string }
 
 /** Finds the key or the cloud's login of our own agent; undefined if none is needed. */

@@ -30,7 +30,7 @@ import { enabledAgents, leashOf, windowOf } from '../settings/enabled-agents.ts'
 
 export type RosterParts = {
   blobs: Blobs
-  /** Masks secrets in what an agent gets of other vendors' work. */
+  /** Masks secrets in the work of other vendors' agents before an agent sees it. */
   border: Border
   env: Record<string, string | undefined>
   changed(cwd: string, since: number): Promise<boolean>
@@ -38,13 +38,13 @@ export type RosterParts = {
   native?: NativeParts
   /** Whether the agents are only asked for advice. */
   advises?: boolean
-  /** Keeps the processes of agents for their next turns; without it each turn has processes of its own. */
+  /** Keeps the processes of agents alive for their next turns; without it each turn starts new processes. */
   warm?: WarmProcesses
-  /** The surroundings that terminals are opened in; without them an agent of kind `screen` cannot be opened. */
+  /** The environment in which terminals are opened; without it an agent of kind `screen` cannot be opened. */
   io?: Io
 }
 
-/** Opens the roster of the enabled agents. Opening an agent starts nothing: that happens with its turn. */
+/** Opens the roster of the enabled agents. This starts no process yet: an agent starts with its turn. */
 export function openRoster(settings: Settings, parts: RosterParts): Roster {
   const agents = new Map(enabledAgents(settings).map((agent) => [agent.name, agent]))
   const vendors = new Map(settings.agents.map((agent) => [agent.name, vendorOf(agent) ?? agent.name]))
@@ -113,18 +113,18 @@ function openAgent(configured: AgentSettings, settings: Settings, seat: RosterSe
   return agent.ownView ? withOwnView(opened) : opened
 }
 
-/** The agent with the model that its seat names. */
+/** The agent, set to the model that its seat names. */
 function withSeatModel(agent: AgentSettings, model: string | undefined): AgentSettings {
-  // A command that the person wrote runs as it is written.
+  // A command that the person wrote runs unchanged.
   return model === undefined || noModelReason(agent) !== undefined ? agent : withChoice(agent, { model })
 }
 
-/** The folders that the person added to the project, as they are now. */
+/** The folders that the person has added to the project so far. */
 const foldersOf = ({ native }: Pick<RosterParts, 'native'>): readonly string[] => native?.folders.now ?? []
 
 /**
- * The instruction after every prompt. It names the further folders for a CLI that has no flag for them, and the purpose of the
- * tools that a CLI gets for the turn.
+ * The instruction after every prompt. It names the additional folders to a CLI that has no flag for them, and explains the tools that a
+ * CLI gets for the turn.
  */
 function instructionFor(
   profile: Profile | undefined,
@@ -139,10 +139,12 @@ function instructionFor(
   return [metaInstruction, reached, tools].filter(Boolean).join('\n')
 }
 
-/** How an agent calls for thought in the turn that runs. One that only advises calls nobody else. */
+/** How an agent can request thinking during its turn. An agent that only advises cannot. */
 const adviceOf = ({ native, advises }: RosterParts) => (advises ? undefined : native?.state.turn.advice)
 
-/** The folders that a walled agent may read besides the project: that of the turn's MCP server, and that of the pictures. */
+/**
+ * The folders that a sandboxed agent may read besides the project: the folder of the turn's MCP server and the folder of the pictures.
+ */
 function lentFolders(parts: RosterParts): string[] {
   const place = parts.blobs.place({ sha: '0'.repeat(64), media: 'image/png', bytes: 0 })
   const folders = [adviceOf(parts)?.folder, place === undefined ? undefined : pictureFolder(place)]
@@ -161,7 +163,7 @@ function screenIn(seat: ScreenSeat, parts: RosterParts): Agent {
   return screenSeat(seat, parts.io, { lend, folders: () => lentFolders(parts), told }, parts)
 }
 
-/** Gives an agent whose window is too small for the shared view the newest turns that fit. */
+/** Gives an agent whose window is too small for the shared view as many of the newest turns as fit. */
 function withOwnView(agent: Agent): Agent {
   const room = agent.traits.window * compactAt
   return {
@@ -179,7 +181,9 @@ type ScreenSeat = {
   advises?: boolean
 }
 
-/** A CLI in a terminal, for one turn of the conversation: the terminal is opened on the CLI's own thread, and closed after the turn. */
+/**
+ * Runs a CLI in a terminal for one turn of the conversation: the terminal is opened on the CLI's own thread, and closed after the turn.
+ */
 function screenSeat(
   { agent, settings, leash, window, seat, advises }: ScreenSeat,
   io: Io,
@@ -227,7 +231,7 @@ function screenSeat(
         terminal,
       })
       try {
-        // Nothing but text can be pasted into a terminal: a picture is named by its path.
+        // Only text can be pasted into a terminal, so a picture is named by its path.
         const given = blobs && (await handOverPictures(turn, { name: agent.name, takes: undefined, blobs }))
         for (const text of given?.notes ?? []) yield { type: 'note', text }
         yield* own.turn(

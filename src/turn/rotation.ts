@@ -15,14 +15,14 @@ type RotationOptions = {
   first?: string
   /** Whether only `first` may take the turn. */
   only?: boolean
-  /** Whether the rotation's answer is not part of the conversation. */
+  /** Whether the rotation's answer stays outside the conversation. */
   consulted?: boolean
   /** A roster other than the app's own. */
   roster?: Roster
-  /** Agents to leave out, if they are not the ones that the app leaves out. */
+  /** Agents to leave out, instead of the ones that the app leaves out. */
   out?: App['out']
   told?: readonly Entry[]
-  /** The record of the agents' health, if it is not the one that all turns share. */
+  /** The record of the agents' health, if it differs from the one that all turns share. */
   health?: Doc<Health>
   measured?: Rotation['measured']
   changes?(): Promise<string[]>
@@ -45,12 +45,12 @@ export function openRotation(app: App, { roster = app.roster, ...options }: Rota
   })
 }
 
-/** The agents that may be consulted, and the one that is asked first; without it the rotation chooses. */
+/** The agents that may be consulted, and the one to ask first; without it the rotation chooses. */
 type Consultants = { names: readonly string[]; first?: string }
 
 /**
- * Opens a rotation whose answer is not part of the conversation. Its agents get no meta-instruction, and one that cannot be restricted to
- * reading is left out of this rotation alone. Its prompt may quote another vendor's agent, so secrets in it are masked.
+ * Opens a rotation whose answer does not become part of the conversation. Its agents get no meta-instruction, and an agent that cannot be
+ * restricted to reading is left out of this rotation only. Its prompt may quote another vendor's agent, so secrets in it are masked.
  */
 export function openConsultant(app: App, told: readonly Entry[], among?: Consultants): Agent {
   const all = openRoster({ ...app.settings, metaInstruction: undefined }, { ...rosterParts(app), advises: true })

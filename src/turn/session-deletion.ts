@@ -16,7 +16,7 @@ import { unendedPrompts } from './unfinished-turns.ts'
 
 type DeletionParts = { io: Io; store: Store; home: string; project: Project }
 
-/** A session to delete; an imported one has the name of its copy. */
+/** A session to delete; an imported session includes the name of its copy. */
 type Doomed = { id: string; log?: string }
 
 /** Says why a session cannot be deleted now, and what to do about it; undefined if nothing is in the way. */
@@ -39,8 +39,8 @@ export async function deletionHindrance(
 }
 
 /**
- * Deletes a session with everything that is kept of it: its entries, long bodies, copies from an import, snapshots, unfinished task
- * trees, and its words in the index. What is to be done is noted first: if this process is killed, the next one that opens the project
+ * Deletes a session and everything stored about it: its entries, long bodies, copies from an import, snapshots, unfinished task trees,
+ * and its words in the index. A note of the work is written first: if this process is killed, the next one that opens the project
  * finishes the work.
  */
 export async function deleteSession(parts: DeletionParts, session: Doomed): Promise<void> {
@@ -94,13 +94,13 @@ async function planned(project: Project, store: Store, { id, log }: Doomed): Pro
   return { until, turns: [...turns], bodies: [...bodies], copies }
 }
 
-/** Erases what is left of a session. Each step can be done again. */
+/** Erases the remains of a session. Each step can safely be repeated. */
 async function finish({ io, store, home, project }: DeletionParts, id: string, deletion: Deletion): Promise<void> {
   const { until, turns, bodies, copies } = deletion
   const folder = join(home, 'projects', project.slug)
   const index = openIndex(home, voiceOf(io))
   try {
-    // Nothing of the session is indexed again behind this position, by another process that read the log before.
+    // Indexes everything up to this position first, so that another process that read the log earlier cannot index the session again.
     await index.catchUp()
     await project.log.erase(linesOf(id), until)
     await removeCopies(store, project, copies)
@@ -133,10 +133,10 @@ function linesOf(id: string): (line: Line<Entry>) => boolean {
   }
 }
 
-/** Everything in a text that may be the hash of a long body: references, and links to pictures. */
+/** Finds everything in a text that may be the hash of a long body: references, and links to pictures. */
 const bodiesIn = (text: string | undefined): string[] => text?.match(/\b[0-9a-f]{64}\b/g) ?? []
 
-/** Removes long bodies, but none that an entry of another session has too. */
+/** Removes long bodies, except those that another session's entries also use. */
 async function removeBodies(store: Store, project: Project, bodies: readonly string[]): Promise<void> {
   if (bodies.length === 0) return
   const { sessions } = await importedDoc(store, project.slug, project.root).read()

@@ -19,7 +19,7 @@ export function noticeObserver({ io, settings, border, place, session }: AppReco
   )
   return {
     see(event) {
-      // A report of an agent that another one sent is for that one alone.
+      // A report that one agent sent to another is for that agent alone.
       if (event.type !== 'notification' || event.from) return
       const notice = {
         event: occasionOf[event.status],
@@ -30,7 +30,7 @@ export function noticeObserver({ io, settings, border, place, session }: AppReco
       sent.push(opened.then((notify) => notify(notice)))
     },
     async end() {
-      // A process without a screen ends with its turn, and must not take a notice with it.
+      // A process without a screen ends with its turn, so it waits until its notices are sent.
       await Promise.allSettled(sent)
     },
   }

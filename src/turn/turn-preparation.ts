@@ -5,7 +5,10 @@ import { unfinishedIn } from './unfinished-turns.ts'
 import { localTimeFrom } from '../base/time/local-time.ts'
 import { oneLine } from '../base/text/table.ts'
 
-/** Prepares the conversation for a turn: ends turns of dead processes, names unreadable lines and other running turns, and compacts a full view. */
+/**
+ * Prepares the conversation for a turn: ends turns of dead processes, reports unreadable lines and other running turns, and compacts a
+ * full view.
+ */
 export async function prepareTurn(app: App, watch: CompactionWatch): Promise<void> {
   const { say } = watch
   const { conversation, project, io } = app

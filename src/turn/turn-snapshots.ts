@@ -9,7 +9,7 @@ import { messageOf } from '../base/error-message.ts'
 import { say } from '../core/io.ts'
 import { unfinishedIn } from './unfinished-turns.ts'
 
-/** The snapshots of a project before and after one turn. A fault with them is reported in a note, and never stops the turn. */
+/** The snapshots of a project before and after one turn. If they fail, a note reports the error, and the turn continues. */
 export type TurnSnapshots = AroundTurn & {
   /** The snapshot from before the turn, if one was taken. */
   readonly tree?: string
@@ -17,12 +17,12 @@ export type TurnSnapshots = AroundTurn & {
 
 const noSnapshots: TurnSnapshots = { begin: async () => [], end: async () => [] }
 
-/** How long a turn waits for a snapshot: of a small project, of what changed in a large one, of a large one as a whole. */
+/** How long a turn waits for a snapshot: of a small project, of the changes in a large one, of a whole large one. */
 const patienceMs = { small: 15_000, changed: 3_000, whole: 1_500 }
 
 /**
- * Begins the snapshot from before a turn. The turn waits for it only for a moment: in a very large project the turn goes
- * on, and what changes after the snapshot is ready can be undone.
+ * Begins the snapshot from before a turn. The turn waits only briefly: in a very large project the turn starts anyway, and only changes
+ * made after the snapshot is ready can be undone.
  */
 export function openTurnSnapshots(app: AppRecords, prompt: string): TurnSnapshots {
   if (app.ephemeral) return noSnapshots
@@ -50,13 +50,13 @@ export function openTurnSnapshots(app: AppRecords, prompt: string): TurnSnapshot
           before = { tree: taken.tree, from: clock.now() }
           await put(turn)
         })
-        // A fault is reported when the turn ends.
+        // An error is reported at the end of the turn.
         late.catch(() => {})
         return ['termaite is still copying the project’s files; until that is done, changes cannot be undone.']
       }
       if ('off' in taken) return taken.passing ? [cannotUndo(taken.off)] : toldOnce(app, taken.off)
       before = { tree: taken.tree }
-      // The turn is recorded at its start as well, so that a turn that is killed can be undone.
+      // The turn is recorded at its start as well, so that it can be undone even if it is killed.
       return orNote(cannotUndo(), put(turn))
     },
     async end(turn, waits, acted = true) {
@@ -64,12 +64,12 @@ export function openTurnSnapshots(app: AppRecords, prompt: string): TurnSnapshot
         return [`${cannotUndo('the project’s files were not copied in time')} The copying goes on with the next turn.`]
       if (!before) return []
       const from = before.from === undefined ? [] : [`Undo works for what changed after ${clockTime(before.from)}.`]
-      // Nothing ran that could change a file, so the turn ends with the files with which it began.
+      // Nothing ran that could change a file, so the first snapshot also serves as the last one.
       if (!acted && !late) return orNote(cannotUndo(), put(turn, before.tree))
       waits?.('copying the changed files for undo')
       const work = async () => {
         await late
-        // A turn without a snapshot of its end ends, for an undo, where the next turn begins.
+        // If the snapshot at the end of a turn is missing, undo uses the one from the start of the next turn.
         const after = await within(clock, snapshots.take(), await patience())
         if (after && 'tree' in after) await put(turn, after.tree)
       }
@@ -90,7 +90,7 @@ async function toldOnce(app: AppRecords, off: string): Promise<string[]> {
   return [`diff and undo are off in this project: ${off}`]
 }
 
-/** Waits for work beside the turn; returns a note if the work failed. */
+/** Waits for work that runs beside the turn; returns a note if the work failed. */
 export async function orNote(failure: string, work: Promise<unknown> | undefined): Promise<string[]> {
   try {
     await work
@@ -120,8 +120,8 @@ export function exclusiveSnapshots(app: AppRecords, prompt: string, signal: Abor
 const pollMs = 500
 
 /**
- * Waits until every turn that is before this one in the log is over. The order of the log decides, so that of several waiting
- * turns only one goes on. A turn of another machine cannot be seen to end, and is not waited for.
+ * Waits until every turn that is earlier in the log is over. The order of the log decides, so that of several waiting turns only one
+ * starts. The end of another machine's turn cannot be seen, so such a turn is not waited for.
  */
 async function olderTurnsOver(
   { project, io }: AppRecords,
@@ -140,13 +140,13 @@ async function olderTurnsOver(
   }
 }
 
-/** Gives the agent of an exclusive turn the history as it is when the wait is over. */
+/** Gives the agent of an exclusive turn the history from the end of the wait. */
 export function withLateHistory(agent: Agent, { conversation }: AppRecords): Agent {
   const late: Agent['turn'] = async function* (turn) {
     const history = await conversation.view().catch(() => turn.history)
     yield* agent.turn({ ...turn, history })
   }
-  // The prototype is used instead of a copy, because a rotation computes its traits only when they are read.
+  // An object with the agent as its prototype is used instead of a copy, because a rotation computes its traits on access.
   return Object.create(agent, { turn: { value: late } }) as Agent
 }
 

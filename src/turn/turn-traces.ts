@@ -8,20 +8,20 @@ import { version } from '../base/version.ts'
 /** Sees each event of a turn before it is passed on; `end` is called once, however the turn ended. */
 export type TurnObserver = { see(event: Event): void; end(): void | Promise<void> }
 
-/** Collects the spans of one turn, and sends them when the turn is over. */
+/** Collects the spans of one turn, and sends them after the turn. */
 type TurnTraces = TurnObserver & {
   /** Says why no spans will arrive, once for each target. */
   trouble(): Promise<string[]>
 }
 
-/** Targets that do not answer and that the person knows about. */
+/** Unreachable targets that were already reported to the person. */
 const unreachable = new Set<string>()
 
-/** Opens traces for the target that the environment names; without one nothing is loaded. */
+/** Opens traces for the target that the environment names; without a target no code is loaded. */
 export async function openTraces({ io, settings, border }: AppPlace): Promise<TurnTraces | undefined> {
   const target = targetOf(io.env)
   if (!target) return undefined
-  // The target is probed while the turn is at work, so that the turn does not wait for it.
+  // The target is probed while the turn runs, so that the turn need not wait.
   const probed = unreachable.has(target.url) ? undefined : probe(target, io.env)
   const [{ TurnSpans }, { sendSpans }] = await Promise.all([
     import('../traces/turn-spans.ts'),

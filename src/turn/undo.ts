@@ -24,7 +24,7 @@ export async function undoPlan(
   }
 }
 
-/** Plans the redo of what the newest undo took back, or of the named one: of an undo, or of the turn that it undid. */
+/** Plans the redo of the newest undo, or of the named turn, which may be an undo or the turn that it undid. */
 export async function redoPlan(
   of: { snapshots: Snapshots; project: Project },
   typed: string | undefined,
@@ -63,12 +63,12 @@ function lastToUndo(oldestFirst: readonly TurnRecord[]): TurnRecord {
   )
 }
 
-/** Undoes a turn, and keeps in the conversation that its changes were not wanted. */
+/** Undoes a turn, and records in the conversation that its changes were not wanted. */
 export async function undoTurn(
   { snapshots, conversation, warm }: { snapshots: Snapshots; conversation?: Conversation; warm?: App['warm'] },
   plan: UndoPlan,
 ): Promise<UndoResult> {
-  // A process remembers the files as its turn left them.
+  // An agent's process remembers the files as its turn left them, so it is closed.
   await warm?.drop()
   const records = await orUsage(snapshots.list())
   const undone = await orUsage(snapshots.undo(plan))
@@ -76,7 +76,7 @@ export async function undoTurn(
   return undone
 }
 
-/** Describes the plan for the person who is asked for a yes. */
+/** Describes the plan in the question to the person. */
 export function planWords({ turn, steps, conflicts }: UndoPlan): string[] {
   if (steps.length === 0) return [`Turn ${turn.turn} has no changes to undo.`]
   return [
@@ -97,7 +97,7 @@ const undoingWords = ({ prompt, undoes }: TurnRecord): string =>
     ? `Redoing “${oneLine(prompt.slice('undo: '.length), 60)}”`
     : `Undoing “${oneLine(prompt, 60)}”`
 
-/** Describes the way back after an undo or a redo, by the command of a face. */
+/** Says how to reverse an undo or a redo, with the command of the current face. */
 export const wayBack = (how: 'undo' | 'redo', command: string): string =>
   how === 'undo' ? `Done. To redo the changes: ${command}redo` : `Done. To undo them again: ${command}undo`
 
@@ -105,7 +105,7 @@ export function leftWords(left: UndoPlan['left']): string[] {
   return left.map(({ path, why }) => `${path} was left as it is: ${why}`)
 }
 
-/** Names the files that a turn changed and that no diff shows. */
+/** Names the files that a turn changed but no diff shows. */
 export function uncopiedWords({ uncopied = [] }: TurnRecord): string[] {
   return uncopied.map(
     (path) =>
@@ -118,8 +118,8 @@ export function asideWords({ aside }: UndoResult): string[] {
 }
 
 /**
- * The turns that run while the person wants an undo: a description of one that runs on this machine, and whether the turn to
- * undo itself runs.
+ * The turns that are running while the person wants an undo: a description of one that runs on this machine, and whether the turn to undo
+ * is itself running.
  */
 type TurnsBeside = { words: string[]; here?: UnfinishedTurn; itself: boolean }
 
@@ -147,7 +147,7 @@ export function refuseWhileRunning({ here, itself }: TurnsBeside, undone: TurnRe
   )
 }
 
-/** Finds the turn whose id begins with what the person typed; `usual` chooses when nothing was typed. */
+/** Finds the turn whose id begins with the text that the person typed; `usual` chooses if nothing was typed. */
 export async function snapshotTurn(
   { snapshots, project }: { snapshots: Snapshots; project: Project },
   typed: string | undefined,
@@ -173,7 +173,7 @@ export async function whyNone(project: Project): Promise<string> {
     : `diff and undo are off in this project: ${snapshotsOff}.`
 }
 
-/** Turns the fault of missing snapshots into a UsageError. */
+/** Turns the error about missing snapshots into a UsageError. */
 export async function orUsage<T>(work: Promise<T>): Promise<T> {
   try {
     return await work

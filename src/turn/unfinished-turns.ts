@@ -16,8 +16,8 @@ import { localTime } from '../base/time/local-time.ts'
 import { timeApart } from '../base/time/clock.ts'
 
 /**
- * A turn that is not over; `by` is the agent that speaks, if its process could be asked. Without a pid it runs on another
- * machine or in another container, and cannot be seen from here.
+ * A turn that is not over; `by` is the agent at work, if its process could be asked. Without a pid the turn runs on another machine or in
+ * another container, and cannot be seen from here.
  */
 export type UnfinishedTurn = {
   turn: string
@@ -26,20 +26,20 @@ export type UnfinishedTurn = {
   project: string
   prompt: string
   by?: string
-  /** The slot of a crew's agent, which stays between its turns too. */
+  /** The slot of a crew's agent, which stays reserved between its turns too. */
   slot?: { workspace: string; id: number; state: string }
 }
 
-/** A turn of another machine counts as unfinished this long, because its end cannot be seen from here. */
+/** A turn of another machine counts as unfinished for this long, because its end cannot be seen from here. */
 const unseenMs = 24 * 3_600_000
 
-/** The mark in the project's document is moved only when that saves this much reading, so that it is seldom written. */
+/** The mark in the project's document is moved only if that saves reading this much, so that it is seldom written. */
 const farBytes = 32 * 1024
 
-/** Without a mark, no more of the log is read back, so that a long history opens quickly. */
+/** Without a mark, at most this much of the log is read, so that a long history opens quickly. */
 const mostBytes = 2 * 1024 ** 2
 
-/** Lists all unfinished turns, the oldest first: those in the logs, and those that only their process knows. */
+/** Lists all unfinished turns, the oldest first: those found in the logs, and those that only their process knows. */
 export async function unfinishedTurns(io: Io): Promise<UnfinishedTurn[]> {
   const home = homeOf(io.env)
   const [kept, told, crew] = await Promise.all([
@@ -78,12 +78,12 @@ export async function unfinishedIn(project: Project, now: number): Promise<Unfin
 export async function unendedPrompts(project: Project, now: number): Promise<EntryOf<'prompt'>[]> {
   const before = (await project.doc.read()).over ?? 0
   const { prompts, over } = await unended(project.log, before, now)
-  // Without the mark the next call takes longer, and finds the same.
+  // If the mark cannot be stored, the next call only takes longer.
   if (Math.abs(over - before) > farBytes) await project.doc.update((doc) => ({ ...doc, over })).catch(() => {})
   return prompts
 }
 
-/** Throws while a turn of this machine uses what is to be deleted; turns of other machines are only named. */
+/** Throws while a turn of this machine uses the thing to delete; turns of other machines are only named. */
 export async function refuseIfRunning(io: Io, command: string, project?: string): Promise<void> {
   const turns = (await unfinishedTurns(io)).filter((turn) => project === undefined || turn.project === project)
   const here = turns.find(({ pid }) => pid !== undefined)
@@ -92,7 +92,7 @@ export async function refuseIfRunning(io: Io, command: string, project?: string)
       `${command}: a turn is running in ${here.project}; stop it first: termaite stop ${here.turn}`,
       1,
     )
-  // An agent of a crew that rests has no process of ours.
+  // An idle agent of a crew has no process of ours.
   for (const { turn, since, project: where } of turns.filter(({ slot }) => slot?.state !== 'idle'))
     say(
       io,
@@ -106,8 +106,8 @@ function described({ turn, owner, at, text }: EntryOf<'prompt'>, project: string
 }
 
 /**
- * Reads back to where everything is known to be over: what is dead or ended once stays so,
- * and therefore the mark of one look holds for all later ones, however long a turn runs.
+ * Reads back to the point before which all turns are known to be over. A turn that is dead or over stays so, and therefore the mark from
+ * one read is valid for all later reads, however long a turn runs.
  */
 async function unended(log: Log<Entry>, over: number, now: number) {
   const end = await log.end()

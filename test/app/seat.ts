@@ -96,6 +96,9 @@ export class Seat {
       const opened = await openSession(project, 'id' in fork || 'of' in fork ? {} : fork, io.clock)
       this.app = { ...this.app, session: opened, conversation: conversationOf(io, project, blobs, opened) }
     },
+    renamed: async (name) => {
+      this.app = { ...this.app, session: { ...this.app.session, name } }
+    },
     reload: async () => {
       await this.open()
       this.turned.push(['reload'])
@@ -122,6 +125,12 @@ export class Seat {
       }
     },
     send: (prompt) => void this.turned.push(['send', prompt]),
+    turn: async (prompt) => {
+      this.turned.push(['turn', prompt])
+      return { outcome: { ok: true, text: '' } }
+    },
+    command: async (command) => void this.turned.push(['command', command]),
+    showProgress: (words) => void this.turned.push(['progress', words]),
     spend: (usage) => void this.turned.push(['spend', usage.input, usage.output]),
     atEnd: (work) => void this.ends.push(work),
     jobs: () => this.jobs,

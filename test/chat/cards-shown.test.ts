@@ -65,8 +65,8 @@ test('a diff shows what changes and three lines around it, coloured by line', as
   assert.deepEqual(
     raw()
       .slice(4, 6)
-      .map((line) => /\x1b\[3[12]m[-+] .*?\x1b\[39m/.exec(line)?.[0]),
-    ['\x1b[31m- line 5\x1b[39m', '\x1b[32m+ line five\x1b[39m'],
+      .map((line) => /\x1b\[3[12]m[-+] .*\x1b\[39m/.exec(line)?.[0]),
+    ['\x1b[31m- \x1b[39m\x1b[31mline 5\x1b[39m', '\x1b[32m+ \x1b[39m\x1b[32mline five\x1b[39m'],
   )
 })
 
@@ -97,7 +97,7 @@ test('a new file is all added, and one that stays as it is says so', async () =>
 test('a change that takes too long to compare is shown as the old and the new text', async () => {
   const words = (seed: number) =>
     Array.from({ length: 60_000 }, (_, at) => `${(at * seed) % 7919}.${(at * at * seed) % 104_729}`).join('\n')
-  const lines = await diffLines({ type: 'diff', path: 'big', before: words(31), after: words(17) })
+  const lines = await diffLines({ before: words(31), after: words(17) })
   assert.deepEqual([lines.length, lines[0]!.type, lines.at(-1)!.type], [120_000, 'removed', 'added'])
 })
 

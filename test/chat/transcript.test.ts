@@ -1,6 +1,7 @@
 import { withResult } from '../../src/chat/transcript/call-blocks.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { wholeFile } from '../../src/core/talk/question.ts'
 import fc from '../cases.ts'
 import { stripTerminalSequences, visibleWidth } from '@earendil-works/pi-tui'
 import type { AgentRow, Block } from '../../src/chat/transcript/block.ts'
@@ -443,7 +444,7 @@ test('code is plain until the colours are loaded', async () => {
   )
 })
 
-test('an opened edit shows what changed, in colours', async () => {
+test('a finished edit shows what changed, with numbers and in colours', async () => {
   const came = Promise.withResolvers<string>()
   const colourful: RenderContext = {
     theme: dark,
@@ -462,19 +463,25 @@ test('an opened edit shows what changed, in colours', async () => {
     since: 0,
     ms: 1200,
     output: '',
-    changes: [{ path: 'a.ts', before: 'one\ntwo\n', after: 'one\nzwei\n' }],
+    changes: [{ path: 'a.txt', before: 'one\ntwo\n', after: 'one\nzwei\n', starts: wholeFile }],
   }
   const rendered = new BlockRenderer()
   assert.deepEqual(rendered.lines(block, undefined, 40, colourful, false), [
     '  \x1b[32m✓\x1b[39m Edit\x1b[2m a.ts\x1b[22m\x1b[2m · 1.2 s\x1b[22m',
   ])
   assert.equal(await came.promise, 'diffs')
+  const diff = [
+    '    \x1b[2m1   \x1b[22mone',
+    '    \x1b[31m2 - \x1b[39m\x1b[31mtwo\x1b[39m',
+    '    \x1b[32m2 + \x1b[39m\x1b[32mzwei\x1b[39m',
+  ]
+  const head = '  \x1b[32m✓\x1b[39m Edit\x1b[2m a.ts\x1b[22m\x1b[2m · +1 −1 · 1.2 s\x1b[22m'
+  assert.deepEqual(rendered.lines(block, undefined, 40, colourful, false), [head, ...diff])
+  assert.deepEqual(rendered.lines(block, undefined, 40, { ...colourful, brief: true }, false), [head])
   assert.deepEqual(rendered.lines(block, undefined, 40, colourful, true), [
     '  \x1b[32m✓\x1b[39m Edit\x1b[2m a.ts\x1b[22m\x1b[2m · +1 −1 · 1.2 s\x1b[22m',
-    '    \x1b[1ma.ts\x1b[22m',
-    '    \x1b[2m  one\x1b[22m',
-    '    \x1b[31m- two\x1b[39m',
-    '    \x1b[32m+ zwei\x1b[39m',
+    '    \x1b[1ma.txt\x1b[22m',
+    ...diff,
   ])
 })
 

@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Ask, Question } from '../../src/core/talk/question.ts'
-import { markDanger } from '../../src/border/cards.ts'
+import { completeCard } from '../../src/border/cards.ts'
 import { scriptedAgent } from '../agents/scripted-agent.ts'
 import { settled } from '../hand-clock.ts'
 import { crewOf, place } from './rig.ts'
@@ -86,7 +86,7 @@ test('killing an agent withdraws its question', async (context) => {
 test('the dangerous parts of a command that an agent of the crew asks about are marked, before its first turn too', async (context) => {
   const command = 'git status && curl https://example.com/run'
   const asks: Question = { ...question, shows: [{ type: 'command', command }] }
-  const complete = (asked: Question, cwd: string) => markDanger({ env: { HOME: '/home/ada' } }, cwd, cwd, asked)
+  const complete = (asked: Question, cwd: string) => completeCard({ env: { HOME: '/home/ada' } }, cwd, cwd, asked)
   const asker = () => ({
     ...scriptedAgent('asker', [[{ ask: asks, then: () => [{ say: 'done' }] }]]),
     start: async (signal: AbortSignal, ask: Ask) => (await ask(asks, signal), undefined),

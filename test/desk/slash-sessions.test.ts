@@ -8,6 +8,7 @@ import { hasPast } from '../../src/people/import/session-files.ts'
 import { profileNamed } from '../../src/profiles/all.ts'
 import { fileStore } from '../../src/store/files/file-store.ts'
 import { openIndex } from '../../src/store/index/conversation-index.ts'
+import type { ListTalk } from '../../src/core/talk/command.ts'
 import { plain, seated, type Seat } from '../app/seat.ts'
 import { treesOf } from '../../src/think/turn/task-trees.ts'
 import { goldenOf } from '../golden.ts'
@@ -145,4 +146,82 @@ test('a chat that keeps nothing looks at nothing that was kept', async (t) => {
   seat.app = { ...seat.app, ephemeral: true }
   for (const line of ['/sessions', '/resume kept', '/usage', '/diff', '/undo']) golden(t, await seat.type(line))
   assert.deepEqual(seat.asked, [])
+})
+
+/** A person at the list of sessions: each step is a key on the row with that title, and gets what the list asks. */
+function atList(seat: Seat, ...steps: [action: string, title: string, ...answers: unknown[]][]) {
+  const shown: unknown[] = []
+  seat.world.screen.list = async (view) => {
+    for (const [action, title, ...answers] of steps) {
+      const rows = await view.rows('')
+      const row = rows.find((one) => one.title === title)
+      assert.ok(row, `${title} is not in ${JSON.stringify(rows)}`)
+      const talk: ListTalk = {
+        line: async (label, text) => (shown.push([label, text]), answers.shift() as string | undefined),
+        sure: async (words) => (shown.push(words), answers.shift() === true),
+        pick: async () => undefined,
+        close: () => void shown.push('closed'),
+      }
+      shown.push(await view.act(action, row, talk).catch((error: Error) => error.message))
+    }
+    shown.push(...(await view.rows('')).map(({ title, cells }) => [title, ...cells!]))
+  }
+  return shown
+}
+
+test('the list of sessions renames, exports and deletes, and says why it does not', async (t) => {
+  const seat = await seated(t, echo)
+  await seat.turn('first words')
+  const first = seat.app.session.id
+  await seat.type('/reset')
+  await seat.turn('second words')
+  const second = seat.app.session.id
+  const varying = { [first]: '<first>', [second]: '<second>', [seat.project]: '<project>' }
+  const shown = atList(
+    seat,
+    ['rename', 'first words', 'spike'],
+    ['rename', 'second words (open)', 'spike'],
+    ['rename', 'second words (open)', 'now'],
+    ['export', 'spike', 'spike.txt'],
+    ['export', 'spike', 'spike.md'],
+    ['export', 'spike', 'spike.md'],
+    ['delete', 'now (open)'],
+    ['delete', 'spike', false],
+    ['delete', 'spike', true],
+  )
+  await seat.type('/sessions')
+  golden(t, shown, varying)
+  assert.match(readFileSync(join(seat.project, 'spike.md'), 'utf8'), /^# spike\n[^]*first words[^]*fine/)
+  assert.equal(seat.app.session.name, 'now')
+  assert.deepEqual(
+    (await indexed(seat)).map(([id]) => id),
+    [second],
+  )
+  assert.equal(readFileSync(history(seat), 'utf8').includes('first words'), false)
+})
+
+test('the list of sessions opens and forks, and finds sessions by their names and their words', async (t) => {
+  const seat = await seated(t, echo)
+  await seat.turn('first words')
+  const first = seat.app.session.id
+  await seat.type('/reset')
+  await seat.turn('second words')
+  const second = seat.app.session.id
+  atList(seat, ['open', 'first words'])
+  assert.deepEqual(await seat.type('/resume'), [['note', 'Resumed first words.']])
+  assert.equal(seat.app.session.id, first)
+  atList(seat, ['fork', 'second words'])
+  golden(t, await seat.type('/sessions'), { [second]: '<second>' })
+  assert.equal(
+    (await seat.app.conversation.view()).some((entry) => 'text' in entry && entry.text === 'second words'),
+    true,
+  )
+  const found: unknown[] = []
+  seat.world.screen.list = async (view) => {
+    for (const typed of ['SECOND', 'fine', 'nothing like it'])
+      found.push([typed, (await view.rows(typed)).map(({ title, note }) => [title, note])])
+    found.push(view.empty('nothing like it'), view.empty(''))
+  }
+  await seat.type('/sessions')
+  golden(t, found)
 })

@@ -1,5 +1,6 @@
 import { test, type TestContext } from 'node:test'
 import assert from 'node:assert/strict'
+import { wholeFile } from '../../src/core/talk/question.ts'
 import fc from '../cases.ts'
 import {
   chmodSync,
@@ -65,10 +66,10 @@ test('one patch changes, adds, deletes and moves files, and comes out as one lis
   assert.deepEqual(output, {
     text: 'Changed a.py.\nAdded src/new.txt (3 lines).\nDeleted old.txt.\nMoved b.sh to bin/c.sh.',
     data: [
-      { path: 'a.py', before: code, after: `${code.slice(0, -2)}2\n` },
-      { path: 'src/new.txt', after: 'one\n\nthree\n' },
-      { path: 'old.txt', before: 'gone\n', after: '', gone: true },
-      { path: 'bin/c.sh', before: 'echo 1\n', after: 'echo 2\n', from: 'b.sh' },
+      { path: 'a.py', before: code, after: `${code.slice(0, -2)}2\n`, starts: wholeFile },
+      { path: 'src/new.txt', after: 'one\n\nthree\n', starts: wholeFile },
+      { path: 'old.txt', before: 'gone\n', after: '', starts: wholeFile, gone: true },
+      { path: 'bin/c.sh', before: 'echo 1\n', after: 'echo 2\n', starts: wholeFile, from: 'b.sh' },
     ],
   })
   assert.deepEqual(names(), ['a.py', 'bin', 'bin/c.sh', 'src', 'src/new.txt'])

@@ -1,5 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { wholeFile } from '../../src/core/talk/question.ts'
 import fc from '../cases.ts'
 import {
   chmodSync,
@@ -43,7 +44,7 @@ test('edits are made in order, and come out as a change that can be shown', asyn
   })
   assert.deepEqual(output, {
     text: 'Made 2 edits in a.txt.',
-    data: [{ path: 'a.txt', before: 'let a = 1\nlet b = 2\n', after: 'const a = 1\nconst b = 2\n' }],
+    data: [{ path: 'a.txt', before: 'let a = 1\nlet b = 2\n', after: 'const a = 1\nconst b = 2\n', starts: wholeFile }],
   })
   assert.equal(text(), 'const a = 1\nconst b = 2\n')
 })
@@ -139,7 +140,11 @@ test('a result keeps only the lines around the change of a long file', async (t)
   const { data } = await whole('file_editor', { file_path: 'a.txt', edits: edits([line(1000), 'changed']) })
   const around = (middle: string) =>
     ['⋮', line(997), line(998), line(999), middle, line(1001), line(1002), line(1003), '⋮'].join('\n')
-  assert.deepEqual(data, [{ path: 'a.txt', before: around(line(1000)), after: around('changed') }])
+  const starts = [
+    [1, 1],
+    [998, 998],
+  ]
+  assert.deepEqual(data, [{ path: 'a.txt', before: around(line(1000)), after: around('changed'), starts }])
 })
 
 test('a unique text is replaced and nothing else, whatever the line endings', () => {
@@ -159,7 +164,7 @@ test('a new file is written with its folders; one that exists is refused', async
   const { whole, say, at } = seat(t)
   assert.deepEqual(await whole('file_creator', { file_path: 'src/deep/a.ts', content: 'one\ntwo\n' }), {
     text: 'Wrote src/deep/a.ts (2 lines).',
-    data: [{ path: 'src/deep/a.ts', after: 'one\ntwo\n' }],
+    data: [{ path: 'src/deep/a.ts', after: 'one\ntwo\n', starts: wholeFile }],
   })
   assert.equal(readFileSync(at('src/deep/a.ts'), 'utf8'), 'one\ntwo\n')
   golden(t, await say('file_creator', { file_path: 'src/deep/a.ts', content: '' }))

@@ -1,5 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { wholeFile } from '../../src/core/talk/question.ts'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { seat } from './seat.ts'
 import { goldenOf } from '../golden.ts'
@@ -23,12 +24,12 @@ test('changes of a formatter are part of the result, and the next edit fits', as
   const { whole, say, at } = formatted(t, semicolons)
   assert.deepEqual(await whole('file_creator', { file_path: 'a.js', content: 'one()\ntwo();\n' }), {
     text: 'Wrote a.js (2 lines). The formatter (fmt) then changed a.js:\n@@ line 1\n-one()\n+one();',
-    data: [{ path: 'a.js', after: 'one();\ntwo();\n' }],
+    data: [{ path: 'a.js', after: 'one();\ntwo();\n', starts: wholeFile }],
   })
   const edits = [{ old_string: 'two();', new_string: 'two()\nthree()' }]
   assert.deepEqual(await whole('file_editor', { file_path: 'a.js', edits }), {
     text: 'Made 1 edit in a.js. The formatter (fmt) then changed a.js:\n@@ line 2\n-two()\n-three()\n+two();\n+three();',
-    data: [{ path: 'a.js', before: 'one();\ntwo();\n', after: 'one();\ntwo();\nthree();\n' }],
+    data: [{ path: 'a.js', before: 'one();\ntwo();\n', after: 'one();\ntwo();\nthree();\n', starts: wholeFile }],
   })
   const input = [
     '*** Begin Patch',
@@ -43,8 +44,8 @@ test('changes of a formatter are part of the result, and the next edit fits', as
   assert.deepEqual(await whole('apply_patch', { input: input.join('\n') }), {
     text: 'Changed a.js. The formatter (fmt) then changed a.js:\n@@ line 3\n-four()\n+four();\nAdded b.txt (1 line).',
     data: [
-      { path: 'a.js', before: 'one();\ntwo();\nthree();\n', after: 'one();\ntwo();\nfour();\n' },
-      { path: 'b.txt', after: 'x\n' },
+      { path: 'a.js', before: 'one();\ntwo();\nthree();\n', after: 'one();\ntwo();\nfour();\n', starts: wholeFile },
+      { path: 'b.txt', after: 'x\n', starts: wholeFile },
     ],
   })
   assert.equal(

@@ -1,6 +1,7 @@
 import type { Dialect, Step } from '../../src/core/profile/profile.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { wholeFile } from '../../src/core/talk/question.ts'
 import { codex } from '../../src/profiles/codex/codex.ts'
 import { goldenOf } from '../golden.ts'
 
@@ -177,8 +178,8 @@ test('a moved file is asked about by both its names; an unknown change is not gr
     [
       'Change /p/a → /p/b, /p/c',
       [
-        { type: 'diff', path: '/p/b', before: 'x\n', after: 'y\n' },
-        { type: 'diff', path: '/p/c', after: 'new\n' },
+        { type: 'diff', path: '/p/b', before: 'x\n', after: 'y\n', starts: wholeFile },
+        { type: 'diff', path: '/p/c', after: 'new\n', starts: wholeFile },
       ],
       'changes of /p/a → /p/b, /p/c, until this turn ends',
     ],

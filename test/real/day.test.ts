@@ -46,7 +46,8 @@ test(
       const lines = readFileSync(join(home, 'projects', slug!, 'history.jsonl'), 'utf8')
         .trim()
         .split('\n')
-      return lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+      // The lines of a deleted session are empty.
+      return lines.filter((line) => line.trim() !== '').map((line) => JSON.parse(line) as Record<string, unknown>)
     }
 
     await t.test('a turn is echoed and answered by the real Claude Code', async () => {
@@ -122,6 +123,35 @@ test(
       window.press('Escape')
       await window.shows(/─ claude · |■ /)
       assert.ok(!readdirSync(rig.cwd).includes('made.txt'))
+    })
+
+    await t.test('session picker: a search, a name, a deletion, and back in the earlier session', async () => {
+      const sessions = () => new Set(kept().map(({ session }) => String(session)))
+      const [first] = sessions()
+      await until(() => !window.screen().includes('Esc cancels'))
+      window.say('/reset')
+      window.say('hello there')
+      await window.shows(/hello there[^]*was here[^]*─ \w+ · [\d.]+ s/)
+      const [second] = [...sessions()].filter((id) => id !== first)
+      window.say('/sessions')
+      await window.shows('── Sessions', /claude, gemini +\d+ turns/, 'Esc leaves')
+      window.press(...'story', 'C-r')
+      await window.shows('New name:')
+      window.press(...'tales', 'Enter')
+      await window.shows('is now called “tales”')
+      window.press('Enter')
+      await window.shows('Resumed tales', /make a file/)
+      window.say('/sessions')
+      await window.shows('tales (open)')
+      window.press('Up', 'C-d')
+      await window.shows('Delete “hello there” (1 turn) for good?')
+      window.press('y')
+      await window.shows('Deleted “hello there”.')
+      window.press('Escape')
+      const [slug] = readdirSync(join(home, 'projects'))
+      const { sessions: named } = JSON.parse(readFileSync(join(home, 'projects', slug!, 'project.json'), 'utf8'))
+      assert.deepEqual([named[first!].name, named[second!]], ['tales', undefined])
+      assert.deepEqual([...sessions()], [first])
     })
 
     await t.test('leaving says how to come back', async () => {

@@ -20,8 +20,8 @@ import { TurnWatch } from '../turn-watch.ts'
 export type AcpParts = Pick<PipeParts, 'blobs' | 'env' | 'changed' | 'enclose' | 'lend' | 'warm'>
 
 /**
- * An agent that speaks the Agent Client Protocol on its pipes: it asks for permission, and our answers enforce its leash. One process a
- * turn, or one for the turns of a chat.
+ * An agent that speaks the Agent Client Protocol over pipes: it asks for permission, and our answers enforce its leash. Each turn has its
+ * own process, or one process serves all turns of a chat.
  */
 export function acpAgent(spec: PipeSpec, seat: Seat, parts: AcpParts): Agent {
   const facts = spec.profile?.acp
@@ -68,7 +68,7 @@ async function prepareTurn(
   })
 }
 
-/** The terms for a process that takes more than one turn; undefined if each turn has a process of its own. */
+/** The terms for a process that may serve several turns; undefined if each turn has its own process. */
 function warmTerms(
   spec: PipeSpec,
   turn: ForeseenTurn,
@@ -85,7 +85,7 @@ function warmTerms(
   }
 }
 
-/** Takes one turn, on the agent's own thread if it still has it, and then emits the facts of its end. */
+/** Runs one turn, on the agent's existing thread if it still exists, and then emits the facts about its end. */
 async function takeAcpTurn(
   spec: PipeSpec,
   resume: string | undefined,
@@ -139,7 +139,7 @@ async function takeAcpTurn(
     typed: async (text) => (await handOverTyped(text, turn.cwd, { name: spec.name, takes: undefined, blobs })).text,
     watch: new TurnWatch(spec.name, spec, turn),
     emit: say,
-    // While an event waits for its reader, the process is held up: that time is not counted as the agent's silence.
+    // While an event waits for its reader, the process is blocked: that time does not count as the agent's silence.
     alive: async (since) => waiting > 0 || ((await parts.changed?.(turn.cwd, since).catch(() => false)) ?? false),
   })
   for (const text of settled) await say({ type: 'note', text })
@@ -163,8 +163,8 @@ async function takeAcpTurn(
 }
 
 /**
- * Everything that is decided when the process of an agent starts. Model and effort are not: a session may have options for them. Neither is
- * a leash that the agent holds by its modes.
+ * Everything that is fixed when the process of an agent starts. Model and effort are excluded, because a session may have options for
+ * them, and so is a leash that the agent enforces by its modes.
  */
 function fixedParts(
   spec: PipeSpec,
@@ -177,7 +177,7 @@ function fixedParts(
   return JSON.stringify([acpArgv(plain, leash), held, cwd, env, spec.folders, server])
 }
 
-/** The command to start, or why none is started: the agent speaks no ACP, or would do more than its leash allows. */
+/** Returns the command to start, or why none may start: the agent speaks no ACP, or would do more than its leash allows. */
 function acpArgv(
   { name, command, args, model, profile, folders, effort }: PipeSpec,
   leash: Leash,

@@ -5,7 +5,7 @@ import { defined } from '../../base/defined.ts'
 import { stripAnsi } from '../../base/text/ansi.ts'
 import { shortPath } from '../../base/files/short-path.ts'
 
-/** A tool call as far as it is known: agents describe it in several updates. */
+/** The known parts of a tool call: agents describe a call in several updates. */
 export type Call = Omit<Partial<ToolCall>, 'toolCallId'> & { id: string }
 
 type Kept = Call & { told: boolean; over: boolean; shown: string; diffs: FileChange[] }
@@ -17,7 +17,7 @@ type CallParts = {
   printed(terminal: string): string
 }
 
-/** The tool calls of one turn: each emits one start, when its input is known or it begins, and one end. */
+/** The tool calls of one turn. Each call emits one start, as soon as its input is known or it begins, and one end. */
 export class Calls {
   #parts: CallParts
   #calls = new Map<string, Kept>()
@@ -40,14 +40,14 @@ export class Calls {
     if (call.told && update.content) await this.#progress(call)
   }
 
-  /** Emits a call that permission is asked for, so that it is kept before the answer. */
+  /** Emits a call that needs permission, so that the call is recorded before the answer. */
   async asked(update: ToolCallUpdate): Promise<Call> {
     const call = this.#known(update)
     await this.#tell(call)
     return call
   }
 
-  /** Ends a refused call: it does not run, and most agents send no result for it. */
+  /** Ends a refused call: it does not run, and most agents never report a result for it. */
   async refuse(id: string): Promise<void> {
     const call = this.#calls.get(id)
     if (!call || call.over) return
@@ -58,7 +58,7 @@ export class Calls {
   #known(update: ToolCall | ToolCallUpdate): Kept {
     const { toolCallId: id, ...said } = update
     const known = this.#calls.get(id) ?? { id, told: false, over: false, shown: '', diffs: [] }
-    // A field that an update leaves out keeps its value.
+    // A field keeps its value if an update leaves it out.
     for (const [key, value] of Object.entries(said))
       if (value !== undefined && value !== null && !(key === 'rawInput' && !saysWhat(value)))
         Object.assign(known, { [key]: value })
@@ -103,7 +103,7 @@ export function toolOf({ name, kind }: Call): string {
   return name ?? (kind && kind !== 'other' ? kind : 'tool')
 }
 
-/** The input as the agent gives it, otherwise one made from the title and the locations of the call. */
+/** The input of the call if the agent supplies it, otherwise an input built from the call's title and locations. */
 export function inputOf(call: Call, cwd: string): unknown {
   if (saysWhat(call.rawInput)) return call.rawInput
   if (call.kind === 'execute') return { command: call.title }
@@ -121,13 +121,13 @@ export function commandOf(call: Call): string | undefined {
 export function diffsOf(content: readonly ToolCallContent[] | undefined, cwd: string): FileChange[] {
   return (content ?? []).flatMap((one) => {
     if (one.type !== 'diff') return []
-    // For a file that was not there, the CLIs give an empty old text.
+    // For a file that did not exist, the CLIs send an empty old text.
     const before = one.oldText || undefined
     return [defined({ path: shortPath(one.path, cwd), before, after: one.newText })]
   })
 }
 
-/** Whether an input says what the call does; a working folder alone does not. */
+/** Whether an input describes the call; a working folder alone does not. */
 function saysWhat(input: unknown): boolean {
   if (typeof input !== 'object' || input === null) return input !== undefined && input !== null
   return Object.keys(input).some((key) => key !== 'cwd')

@@ -33,7 +33,7 @@ export type ClientParts = {
   steer(): Promise<string[]>
 }
 
-/** The services that we offer to an agent, all of them under the rules of its turn. */
+/** The services that we offer to an agent, all limited by the rules of its turn. */
 export function capabilitiesFor(facts: AcpFacts | undefined): ClientCapabilities {
   return {
     fs: { readTextFile: facts?.readsItself !== true, writeTextFile: true },
@@ -45,8 +45,8 @@ export function capabilitiesFor(facts: AcpFacts | undefined): ClientCapabilities
 const notAllowed = -32603
 
 /**
- * The client's side of the protocol: answers every request of the agent under the rules of the turn that is served at the moment.
- * Between two turns every request is refused.
+ * Our side of the protocol: answers every request of the agent under the rules of the current turn. Between two turns every request is
+ * refused.
  */
 export function clientApp(
   sdk: Sdk,
@@ -116,7 +116,7 @@ type Field = {
   items?: { enum?: string[]; anyOf?: { const: string; title: string }[] }
 }
 
-/** Fills in a form for an agent, with one card for each field; declines what we cannot show. */
+/** Fills in a form for an agent, with one card for each field; declines a form that cannot be shown. */
 async function elicit(
   request: CreateElicitationRequest,
   rules: Rules,
@@ -167,7 +167,7 @@ function valueOf({ type }: Field, picks: string[]): string | number | boolean | 
   return Number.isFinite(number) && (type === 'number' || Number.isInteger(number)) ? number : undefined
 }
 
-/** The agent reads longer files in parts, with its own tools. */
+/** An agent can read longer files in parts, with its own tools. */
 const longestFile = 16 * 1024 * 1024
 
 /** Reads a file of the project from the disk; undefined if it does not exist. */
@@ -179,7 +179,7 @@ async function readFile({ path, line, limit }: ReadTextFileRequest, rules: Rules
   return lines.slice(from, limit == null ? undefined : from + limit).join('')
 }
 
-/** Writes a file of the project as far as the leash allows; a change that the person already saw is not shown again. */
+/** Writes a file of the project if the leash allows it; a change that the person already saw is not shown again. */
 async function writeFile({ path, content }: WriteTextFileRequest, rules: Rules, signal: AbortSignal) {
   const real = await within(path, 'writing', rules)
   const short = shortPath(real, rules.cwd)
@@ -192,7 +192,7 @@ async function writeFile({ path, content }: WriteTextFileRequest, rules: Rules, 
     const shown = defined({ type: 'diff' as const, path: short, before, after: content })
     await mustAgree(rules, what, { text: `Write ${short}`, shows: [shown] }, signal)
   }
-  // `real` contains no link, and `HeldFolder` does not follow a link that appeared on the path since.
+  // `real` contains no link, and `HeldFolder` does not follow a link that was put into the path meanwhile.
   const folder = HeldFolder.make(dirname(real))
   try {
     const file = await folder.openFile(basename(real), constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC)

@@ -4,13 +4,13 @@ import { AnsiStripper } from '../../base/text/ansi.ts'
 import { Lines } from '../../base/text/lines.ts'
 import { Tail } from '../process-failure.ts'
 
-/** A longer line of stderr cannot be a message about a retry. */
+/** A line of stderr longer than this cannot be a message about a retry. */
 const longestComplaint = 64 * 1024
 
 type ConnectionListener = {
-  /** Takes a `session/update`; the next line is read when it is done. */
+  /** Handles a `session/update`; the next line is read after that. */
   update(params: unknown): Promise<void>
-  /** Takes a line that is not a message of the protocol. */
+  /** Handles a line that is not a message of the protocol. */
   junk(line: string): Promise<void>
   complaint(line: string): void
   /** Called at every sign of life. */
@@ -18,15 +18,15 @@ type ConnectionListener = {
 }
 
 export type AcpConnection = {
-  /** Every message but the updates, which go to the listener one by one. */
+  /** All messages except the updates, which go to the listener one by one. */
   stream: Stream
-  /** The last words of both outputs, once both are read to the end. */
+  /** The last text of both outputs, after both were read to the end. */
   words: Promise<{ out: string; err: string }>
 }
 
 /**
- * Reads the two outputs of an agent's process. Lines between its messages are passed over: the protocol wants them
- * answered with an error, which would only confuse a program that prints a greeting.
+ * Reads the two outputs of an agent's process. Lines that are not messages are skipped: the protocol asks for an error in reply, but that
+ * would only confuse a program that prints a greeting.
  */
 export function connectTo(run: Run, hearing: ConnectionListener): AcpConnection {
   const asked = new Set<unknown>()
@@ -36,7 +36,7 @@ export function connectTo(run: Run, hearing: ConnectionListener): AcpConnection 
       start(controller) {
         messages = controller
       },
-      // A reader that hung up gets no more messages.
+      // A reader that was cancelled gets no more messages.
       cancel() {
         messages = undefined
       },
@@ -58,7 +58,7 @@ export function connectTo(run: Run, hearing: ConnectionListener): AcpConnection 
       return hearing.junk(line)
     }
     if (message.method === 'session/update') return hearing.update(message.params)
-    // An answer to no request of ours: the agent sent it twice, or without being asked.
+    // A reply that matches none of our requests: the agent sent it twice, or without a request.
     if (message.method === undefined && !asked.delete(message.id)) return
     messages?.enqueue(message as unknown as AnyMessage)
   }
@@ -108,7 +108,7 @@ function parsed(line: string): Loose | undefined {
 
 export type Sdk = typeof import('@agentclientprotocol/sdk')
 
-/** Loads the SDK with the first turn of an ACP agent: its schemas would be most of every start. */
+/** Loads the SDK at the first turn of an ACP agent: its schemas would make up most of every start's time. */
 export function loadSdk(): Promise<Sdk> {
   return import('@agentclientprotocol/sdk')
 }

@@ -39,7 +39,7 @@ export function connectionFailure(spec: PipeSpec, ended: Ended, error: unknown):
   return { kind: 'crash', message: `${spec.name} exited before it answered: ${words}` }
 }
 
-/** The message that says most: an "Internal error" has its reason in the data. */
+/** The most useful message of an error: an "Internal error" has its reason in the data. */
 function sentenceOf({ message, data }: RpcError): string {
   if (typeof data === 'string' && data !== '') return data
   const { details, message: inner } = (data ?? {}) as { details?: unknown; message?: unknown }
@@ -47,7 +47,7 @@ function sentenceOf({ message, data }: RpcError): string {
   return (reason as string | undefined) ?? message
 }
 
-/** The outcome of a turn that the agent finished by itself. */
+/** The outcome of a turn that the agent ended by itself. */
 export function answerOutcome(
   name: string,
   { stopReason }: PromptResponse,
@@ -67,7 +67,7 @@ export function answerOutcome(
   })
 }
 
-/** The protocol's stop reasons for a turn that hit one of the agent's own limits. */
+/** The protocol's stop reasons for a turn that reached one of the agent's own limits. */
 const stops: Partial<Record<PromptResponse['stopReason'], { by: StoppedBy; why: string }>> = {
   max_tokens: { by: 'output', why: 'its answer reached the longest length allowed' },
   max_turn_requests: { by: 'steps', why: 'it reached the number of model requests allowed in one turn' },

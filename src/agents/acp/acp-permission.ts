@@ -10,7 +10,7 @@ import { translatedOptions } from '../../core/talk/consent.ts'
 
 type Permit = { response: RequestPermissionResponse; allowed: boolean }
 
-/** Answers an agent that asks before it acts: the leash decides if it can, else the person does. */
+/** Answers an agent that asks before it acts: the leash decides if it can, otherwise the person. */
 export async function answerPermission(
   { options }: RequestPermissionRequest,
   call: Call,
@@ -20,13 +20,13 @@ export async function answerPermission(
   const once = optionOf(options, 'allow_once', 'allow_always')
   const no = optionOf(options, 'reject_once', 'reject_always')
   const what = wordsOf(call, rules.cwd)
-  // The tools that we lend for the turn keep to its leash themselves.
+  // The tools that we provide for the turn follow its leash themselves.
   if (once && isLent(call, rules)) return answer(once)
   if (rules.leash === 'read') {
     rules.deny(what)
     return answer(no)
   }
-  // Options without a yes are not a permission but a choice, which the person makes.
+  // If no option means yes, the options are a choice rather than a permission, and the person chooses.
   if (once && (await isFree(call, rules))) {
     await remember(call, once, rules)
     return answer(once)
@@ -53,7 +53,7 @@ const meanings: Readonly<Partial<Record<PermissionOption['kind'], Meaning>>> = {
   reject_once: 'no',
 }
 
-/** The agent's options with the keys that they have on every card; an "always" that we keep says how long that is. */
+/** The agent's options, with the same keys as on every card; for an "always" that we remember, the label says for how long. */
 function cardOptions(options: readonly PermissionOption[], call: Call, rules: Rules): Option[] {
   const kinds = new Map<Option, PermissionOption['kind']>()
   const shown = narrowestFirst(options).map((option) => {
@@ -67,25 +67,28 @@ function cardOptions(options: readonly PermissionOption[], call: Call, rules: Ru
   return translatedOptions(shown, (option) => meanings[kinds.get(option)!])
 }
 
-/** Whether a call is one of a tool that we lend. A command, or a change of files, has a title that the model may have written. */
+/**
+ * Whether a call uses a tool that we provide. The titles of commands and file changes are excluded, because the model may have written
+ * them.
+ */
 function isLent(call: Call, { lent }: Rules): boolean {
   const bare = commandOf(call) === undefined && !isEdit(call) && call.kind !== 'execute'
   const touches = [...(call.content ?? []).filter(({ type }) => type === 'diff'), ...(call.locations ?? [])]
   return bare && touches.length === 0 && lent !== undefined && lent.title.exec(call.title ?? '')?.[1] === lent.server
 }
 
-/** Whether no yes is needed: the leash allows the call, or the person allowed it for the rest of the turn. */
+/** Whether the call needs no permission: the leash allows it, or the person allowed it for the rest of the turn. */
 async function isFree(call: Call, rules: Rules): Promise<boolean> {
   const { leash, allowed } = rules
   if (leash === 'all') return true
   const command = commandOf(call)
   if (command !== undefined) return allowed.hasCommandAlways(command)
-  // The person opened the added folders; some agents ask before they read there all the same.
+  // The person gave access to the added folders, but some agents ask before they read there anyway.
   if (call.kind === 'read') return areOwnFiles(call, rules.added)
   return (leash === 'edit' || (rules.keepsAlways && allowed.hasEdits)) && isPlainEdit(call, rules)
 }
 
-/** The reach of an "always": known if we keep it, else up to the agent. */
+/** How far an "always" reaches: known if we remember it, otherwise up to the agent. */
 function grantsOf({ name }: PermissionOption, call: Call, rules: Rules): string {
   if (!rules.keepsAlways) return `“${name}” as ${rules.name} understands it, at least until the turn ends`
   if (commandOf(call) !== undefined) return 'this command, until the turn ends'
@@ -106,12 +109,12 @@ function narrowestFirst(options: readonly PermissionOption[]): PermissionOption[
   return options.toSorted((a, b) => byReach.indexOf(a.kind) - byReach.indexOf(b.kind))
 }
 
-/** The first option of the first kind that is offered. */
+/** The first option of the first kind in the list that is offered. */
 function optionOf(options: readonly PermissionOption[], ...kinds: PermissionOption['kind'][]) {
   return kinds.flatMap((kind) => options.filter((option) => option.kind === kind))[0]
 }
 
-/** Remembers a yes, so that no second question is asked when the agent has us do the same act, or after an "always". */
+/** Remembers a yes, so that no second question follows if the agent asks us to perform the same action, or after an "always". */
 async function remember(call: Call, option: PermissionOption, rules: Rules): Promise<void> {
   const { allowed } = rules
   if (!isYes(option)) return
@@ -131,7 +134,7 @@ const isEdit = ({ kind }: Call) => kind === 'edit' || kind === 'delete' || kind 
 const isPlainEdit = async (call: Call, rules: Rules) =>
   isEdit(call) && (await areOwnFiles(call, [rules.root, ...rules.added]))
 
-/** Whether all files that a call names are in these folders, and none of them is git's own. */
+/** Whether all files that a call names are in these folders, and none of them belongs to git. */
 async function areOwnFiles(call: Call, folders: readonly string[]): Promise<boolean> {
   const paths = [
     ...(call.content ?? []).flatMap((one) => (one.type === 'diff' ? [one.path] : [])),

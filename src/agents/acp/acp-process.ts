@@ -14,25 +14,25 @@ import { openSession, renewSession } from './acp-session.ts'
 import { TurnProcesses } from '../turn-processes.ts'
 import { knockMs } from '../warm-processes.ts'
 
-/** The turn that a process is taking: it hears what the agent says, and answers what the agent asks for. */
+/** The turn that a process is serving: it receives the agent's updates, and answers the agent's requests. */
 export type ServedTurn = ClientParts & {
   hear(notification: SessionNotification): Promise<void>
-  /** Takes a line that is not a message of the protocol. */
+  /** Handles a line that is not a message of the protocol. */
   junk(line: string): Promise<void>
   complaint(line: string): void
   /** Called at every sign of life. */
   heard(): void
 }
 
-/** How long an agent may take to exit once its input is closed. */
+/** How long an agent has to exit after its input is closed. */
 const leaveMs = 500
 
-/** How long no update may come before the replay of a loaded session counts as over: some agents answer the load first. */
+/** How long no update must arrive before the replay of a loaded session counts as complete: some agents answer the load request first. */
 const quietMs = 100
 
-/** The process of an agent with its connection and its session. It serves one turn at a time, and nobody between two turns. */
+/** The process of an agent with its connection and its session. It serves one turn at a time, and is idle between two turns. */
 export class AcpProcess implements WarmProcess {
-  /** The cancelled turns that the session has in its memory, though the log does not say that it answered them. */
+  /** The cancelled turns that the session remembers, although the log does not count them as answered. */
   readonly cancelled = new Set<string>()
   readonly gone: Promise<Exit>
   #spec: PipeSpec
@@ -43,10 +43,10 @@ export class AcpProcess implements WarmProcess {
   #session: Session | undefined
   #terms: SessionTerms | undefined
   #processes: TurnProcesses | undefined
-  /** The tokens of all turns so far, of an agent that counts them together. */
+  /** The tokens of all turns so far, for an agent that reports only the sum. */
   #counted = { input: 0, output: 0, cached: 0 }
   #turn: ServedTurn | undefined
-  /** Whether updates belong to the turn: those before its prompt are replayed, or about the session. */
+  /** Whether updates belong to the turn: updates before its prompt are replayed, or about the session. */
   #prompted = false
   /** The opening of a session ahead of its first turn. */
   #opening: Promise<Session> | undefined
@@ -69,7 +69,7 @@ export class AcpProcess implements WarmProcess {
     })
   }
 
-  /** Begins to serve a turn. `mayStay`: the process may take another turn after it. */
+  /** Begins to serve a turn. `mayStay`: the process may serve another turn after this one. */
   serve(turn: ServedTurn, mayStay: boolean): void {
     this.#turn = turn
     this.#processes = mayStay ? new TurnProcesses(this.#run, this.#clock) : undefined
@@ -80,12 +80,12 @@ export class AcpProcess implements WarmProcess {
     this.#processes?.see(event)
   }
 
-  /** Whether a process still runs that the turn started. */
+  /** Whether a process that the turn started is still running. */
   async leavesProcesses(): Promise<boolean> {
     return (await this.#processes?.areLeft()) ?? false
   }
 
-  /** Returns the tokens of the last turn alone, of a count that may be that of all turns of the process. */
+  /** Returns the tokens of the last turn alone, even if the agent reports the sum over all turns of the process. */
   ofTurn(usage: Usage): Usage {
     const { input, output, cached = 0 } = usage
     const before = this.#counted
@@ -99,13 +99,13 @@ export class AcpProcess implements WarmProcess {
     }
   }
 
-  /** Serves no turn until the next one: what the agent says is not heard, and what it asks for is refused. */
+  /** Serves no turn until the next one begins: the agent's updates are ignored, and its requests are refused. */
   rest(): void {
     this.#turn = undefined
     this.#prompted = false
   }
 
-  /** Initializes the agent and opens the session that the prompts go to. */
+  /** Initializes the agent and opens the session for the prompts. */
   async open(wanted: Omit<Wanted, 'quiet'>): Promise<Session> {
     const sdk = await loadSdk()
     const app = clientApp(sdk, this.#spec.profile?.acp?.steering, () => this.#turn)
@@ -115,7 +115,10 @@ export class AcpProcess implements WarmProcess {
     return this.#session
   }
 
-  /** Opens the session ahead of its first turn. An agent that opens none, or none that lasts, is stopped: the turn will say why. */
+  /**
+   * Opens the session before its first turn. If no session opens, or only one that cannot last, the agent is stopped, and the turn will
+   * report the reason.
+   */
   openAhead(wanted: Omit<Wanted, 'quiet'>): void {
     this.#opening = this.open(wanted)
     const stays = this.#opening.then(
@@ -126,8 +129,8 @@ export class AcpProcess implements WarmProcess {
   }
 
   /**
-   * Fits the open session to another turn. Undefined if it does not fit, or if the agent does not answer in time or any more: nothing of the
-   * turn was sent then.
+   * Adapts the open session to another turn. Undefined if that is impossible or the agent does not answer in time: then nothing of the
+   * turn was sent yet.
    */
   async renew(wanted: SessionTerms): Promise<Session | undefined> {
     const [sdk, ahead] = await Promise.all([loadSdk(), this.#opening?.catch(() => undefined)])
@@ -140,7 +143,7 @@ export class AcpProcess implements WarmProcess {
     const late = this.#clock.sleep(knockMs, answered.signal).then(() => false)
     const fits = await Promise.race([renewed, late, this.gone.then(() => false)])
     answered.abort()
-    // No turn has told the person yet how a session was opened ahead of its turn, nor told that session the conversation.
+    // A session that was opened before its turn has not been reported to the person yet, and has not received the conversation.
     return fits ? (ahead ?? { ...session, resumed: true, note: undefined }) : undefined
   }
 
@@ -156,7 +159,7 @@ export class AcpProcess implements WarmProcess {
     return this.#client!.request(methods.agent.session.prompt, { sessionId: this.#session!.id, prompt })
   }
 
-  /** Asks the agent to stop its work; returns false if it has no session yet, and therefore cannot be asked. */
+  /** Asks the agent to stop its work; returns false if it has no session yet, since only a session can be cancelled. */
   cancel(): boolean {
     if (!this.#session) return false
     const { id: sessionId } = this.#session
@@ -165,12 +168,12 @@ export class AcpProcess implements WarmProcess {
     return true
   }
 
-  /** The last words of both outputs, once both are read to the end. */
+  /** The last text of both outputs, after both were read to the end. */
   get words(): AcpConnection['words'] {
     return this.#link.words
   }
 
-  /** Gives the agent a moment to exit, ends every process that is left, and returns the pids that would not die. */
+  /** Gives the agent a moment to exit, ends all remaining processes, and returns the pids that could not be killed. */
   async end(): Promise<number[]> {
     this.#run.stdin.end()
     await exitsWithin(this.#run, leaveMs, this.#clock)
@@ -182,7 +185,7 @@ export class AcpProcess implements WarmProcess {
     return this.#run.end()
   }
 
-  /** Resolves when no update came for a while. */
+  /** Resolves once no update has arrived for a while. */
   async quiet(): Promise<void> {
     for (let before = -1; before !== this.#updates;) {
       before = this.#updates
@@ -194,11 +197,11 @@ export class AcpProcess implements WarmProcess {
     this.#updates++
     this.#remember(notification.update)
     if (this.#prompted) return this.#turn?.hear(notification)
-    // An agent that acts between two turns is stopped: nobody would see what it does, and no snapshot would hold it.
+    // An agent that acts between two turns is stopped: nobody would see its actions, and no snapshot would cover them.
     if (!this.#turn && notification.update?.sessionUpdate === 'tool_call') void this.kill()
   }
 
-  /** Keeps the mode and the options of the session as the agent says that they are now. */
+  /** Records the session's current mode and options as the agent reports them. */
   #remember(update: SessionNotification['update'] | undefined): void {
     const { modes } = this.#session?.made ?? {}
     if (update?.sessionUpdate === 'current_mode_update' && modes) modes.currentModeId = update.currentModeId

@@ -9,23 +9,23 @@ export type Rules = {
   name: string
   leash: Leash
   cwd: string
-  /** The real path of the project; no file outside of it and of the added folders is read or written. */
+  /** The real path of the project; only files inside it and the added folders are read or written. */
   root: string
   /** The real paths of the folders that the person added to the project. */
   added: readonly string[]
   ask: Ask
-  /** Aborts when the turn is over: nobody waits for an answer any more. */
+  /** Aborts at the end of the turn, when answers are no longer needed. */
   over: AbortSignal
   allowed: TurnGrants
-  /** Whether we keep an "always", for an agent that cannot. */
+  /** Whether we remember an "always", for an agent that cannot. */
   keepsAlways: boolean
-  /** The MCP server that the agent was given for this turn, and how the title of a call to its tools reads. */
+  /** The MCP server that the agent received for this turn, and the form of the titles of calls to its tools. */
   lent?: { server: string; title: RegExp }
-  /** Notes a refusal that no person decided. */
+  /** Records a refusal that was decided without a person. */
   deny(what: string): void
 }
 
-/** Thrown to refuse a request: its message goes to the agent, which can then do something else. */
+/** Thrown to refuse a request: its message goes to the agent, which can then try something else. */
 export class Refusal extends Error {
   override name = 'Refusal'
 }
@@ -52,20 +52,22 @@ export function forbid(rules: Rules, what: string, why: string): never {
   throw new Refusal(`${what} was refused: ${why}.`)
 }
 
-/** The acts that the person has allowed in this turn: the same act needs no second question, and a yes for once counts once. */
+/**
+ * The actions that the person has allowed in this turn: the same action needs no second question, and a yes for one time is used up once.
+ */
 export class TurnGrants {
   #writes = new Map<string, string>()
   #commands = new Set<string>()
   #always = new Set<string>()
   #edits = false
-  /** Whether the agent itself was given a yes that it may keep as long as its process lives. */
+  /** Whether the agent itself received a yes that it may remember for the life of its process. */
   agentKeepsOne = false
 
   write(path: string, after: string): void {
     this.#writes.set(path, after)
   }
 
-  /** Allows a command once, or for the rest of the turn. */
+  /** Allows a command one time, or for the rest of the turn. */
   command(line: string, always: boolean): void {
     const allowed = always ? this.#always : this.#commands
     allowed.add(line.trim())
@@ -84,25 +86,25 @@ export class TurnGrants {
     return this.#always.has(line.trim())
   }
 
-  /** Whether exactly this text may be written there; spends the yes. */
+  /** Whether exactly this text may be written to that path; uses up the yes. */
   takeWrite(path: string, after: string): boolean {
     return this.#writes.get(path) === after && this.#writes.delete(path)
   }
 
-  /** Whether exactly this command may be run; spends a yes for once. */
+  /** Whether exactly this command may be run; uses up a yes for one time. */
   takeCommand(line: string): boolean {
     return this.hasCommandAlways(line) || this.#commands.delete(line.trim())
   }
 }
 
-/** The real path of a file in one of these folders, which need not exist yet; undefined when it leads out of them. */
+/** The real path of a file in one of these folders, which may not exist yet; undefined if it lies outside of them. */
 export async function realPathInside(folders: readonly string[], path: string): Promise<string | undefined> {
   if (!isAbsolute(path)) return undefined
   const real = await realOf(resolve(path))
   return real !== undefined && folders.some((folder) => isWithin(folder, real)) ? real : undefined
 }
 
-/** Whether a path is inside a `.git` folder: a change in there can make a program run. */
+/** Whether a path is inside a `.git` folder: a change there can make a program run. */
 export function isInGitFolder(root: string, real: string): boolean {
   return relative(root, real).split(sep).includes('.git')
 }

@@ -19,7 +19,7 @@ import { cannotHold } from '../process-failure.ts'
 import { isAuth, isRpcError } from './acp-outcome.ts'
 import { capabilitiesFor } from './acp-client.ts'
 
-/** The wishes that can differ between two turns in the same session. */
+/** The settings that can differ between two turns in the same session. */
 export type SessionTerms = { spec: PipeSpec; leash: Leash }
 
 type SelectOption = Extract<NonNullable<NewSessionResponse['configOptions']>[number], { type: 'select' }>
@@ -28,15 +28,15 @@ export type Wanted = SessionTerms & {
   cwd: string
   /** The key of the thread to resume. */
   key: string | undefined
-  /** An MCP server that the agent is given for this turn. */
+  /** An MCP server that the agent receives for this turn. */
   server?: LentServer | undefined
-  /** Resolves when a `session/load` replays nothing more. */
+  /** Resolves once a `session/load` has finished its replay. */
   quiet(): Promise<void>
 }
 
 /**
- * `resumed`: the session is the wanted thread. `lasting`: a later turn can resume it. `pictures`: the agent takes pictures with a prompt.
- * `note`: a warning about it for the person. `made` holds the modes and options of the session as they are now.
+ * `resumed`: the session continues the wanted thread. `lasting`: a later turn can resume it. `pictures`: the agent accepts pictures with
+ * a prompt. `note`: a warning for the person about the session. `made` contains the current modes and options of the session.
  */
 export type Session = {
   id: string
@@ -47,7 +47,7 @@ export type Session = {
   made: NewSessionResponse
 }
 
-/** Thrown when no session is opened, though the agent itself did not fail. */
+/** Thrown if no session is opened, although the agent itself did not fail. */
 export class SessionRefused extends Error {
   override name = 'Hindered'
   failure: Failure
@@ -58,7 +58,7 @@ export class SessionRefused extends Error {
   }
 }
 
-/** Initializes the agent, resumes the thread or begins one, and limits the session to the leash. */
+/** Initializes the agent, resumes the thread or begins a new one, and limits the session to the leash. */
 export async function openSession(agent: ClientContext, sdk: Sdk, wanted: Wanted): Promise<Session> {
   const { spec } = wanted
   const hello = await agent.request<InitializeResponse>(sdk.methods.agent.initialize, {
@@ -85,12 +85,12 @@ export async function openSession(agent: ClientContext, sdk: Sdk, wanted: Wanted
   })
 }
 
-/** A request that no agent knows: its answer, an error, says that the agent is there and has sent everything that it said before. */
+/** A request that no agent supports: its error reply proves that the agent is alive, and that all its earlier messages have arrived. */
 const knock = '_termaite/knock'
 
 /**
- * Fits an open session to its next turn; `before` is what the last turn wanted. Returns false if only a new process can keep to what this turn
- * wants. The agent has answered a request when this resolves, so it is alive, and nothing that it said earlier is still on its way.
+ * Adapts an open session to its next turn; `before` are the settings of the last turn. Returns false if only a new process can serve this
+ * turn. When this resolves, the agent has answered a request, so it is alive and all its earlier messages have arrived.
  */
 export async function renewSession(
   agent: ClientContext,
@@ -105,7 +105,7 @@ export async function renewSession(
     const isArgument = command === undefined && profile?.effort?.acp === true
     if (effort === undefined || isArgument || (await think(agent, sdk, made, wanted)) !== undefined) return false
   }
-  // The mode is set even if it did not change: an agent may have left it by itself.
+  // The mode is set even if it did not change: the agent may have left it by itself.
   if (await hold(agent, sdk, made, wanted, true)) return true
   await agent.request(knock, {}).catch((error) => {
     if (!isRpcError(error)) throw error
@@ -114,8 +114,8 @@ export async function renewSession(
 }
 
 /**
- * Chooses the model in the session of an agent whose command takes none. Returns a message for the person if the session does not offer that
- * model.
+ * Chooses the model in the session of an agent whose command has no option for it. Returns a message for the person if the session does
+ * not offer that model.
  */
 async function modelOnly(agent: ClientContext, sdk: Sdk, made: NewSessionResponse, { spec }: SessionTerms) {
   const { model, command, profile, name } = spec
@@ -143,7 +143,7 @@ async function chooseModel(agent: ClientContext, sdk: Sdk, made: NewSessionRespo
   )
 }
 
-/** The option of a session for its model, and the choice that has this name or this value. */
+/** The session's option for the model, and the choice with this name or this value. */
 function offeredModel(made: NewSessionResponse, model: string | undefined) {
   const option = made.configOptions?.find(({ category }) => category === 'model')
   if (option?.type !== 'select') return []
@@ -154,7 +154,7 @@ const choicesOf = ({ options }: SelectOption) => options.flatMap((one) => ('opti
 
 const valuesOf = (option: SelectOption): string[] => choicesOf(option).map(({ value }) => value)
 
-/** Sets an option of a session, and remembers what the agent says of its options then. */
+/** Sets an option of a session, and remembers the options that the agent reports afterwards. */
 async function setOption(
   agent: ClientContext,
   { methods }: Sdk,
@@ -168,7 +168,7 @@ async function setOption(
   if (configOptions.length > 0) made.configOptions = configOptions
 }
 
-/** Every agent that speaks ACP takes MCP servers over stdio. */
+/** Every agent that speaks ACP supports MCP servers over stdio. */
 const serversOf = ({ server }: Wanted) =>
   server
     ? [
@@ -181,7 +181,7 @@ const serversOf = ({ server }: Wanted) =>
       ]
     : []
 
-/** The added folders, for an agent that says that it takes them. */
+/** The added folders, for an agent that declares support for them. */
 function furtherFolders({ agentCapabilities }: InitializeResponse, { spec: { folders = [] } }: Wanted) {
   const takes = !!agentCapabilities?.sessionCapabilities?.additionalDirectories
   return takes && folders.length > 0 ? { additionalDirectories: [...folders] } : {}
@@ -190,7 +190,7 @@ function furtherFolders({ agentCapabilities }: InitializeResponse, { spec: { fol
 const canResume = ({ agentCapabilities }: InitializeResponse) => !!agentCapabilities?.sessionCapabilities?.resume
 const canLoad = ({ agentCapabilities }: InitializeResponse) => agentCapabilities?.loadSession === true
 
-/** Resumes the thread; undefined when the agent cannot, or has lost it. */
+/** Resumes the thread; undefined if the agent cannot, or has lost it. */
 async function resume(
   agent: ClientContext,
   { methods }: Sdk,

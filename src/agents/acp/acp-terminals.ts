@@ -16,16 +16,16 @@ type TerminalParts = {
   rules: Rules
   clock: Clock
   env: Record<string, string | undefined>
-  /** Runs the commands behind the same wall as the agent. */
+  /** Runs the commands inside the same sandbox as the agent. */
   enclose?: Enclose
 }
 
-/** The commands that an agent has us run, each in a process group of its own; none outlives the turn. */
+/** The commands that we run for an agent, each in its own process group; none outlives the turn. */
 export class Terminals {
   #parts: TerminalParts
   #terminals = new Map<string, Terminal>()
   #kept = new Map<string, TerminalOutput>()
-  /** One promise for each start and each end of a command: the turn waits until all walls are taken down. */
+  /** One promise for each start and each end of a command: the turn waits until all sandboxes are removed. */
   #unsettled = new Set<Promise<unknown>>()
   /** Sentences about files that were removed after commands, because no command may leave them behind. */
   readonly settled: string[] = []
@@ -41,7 +41,7 @@ export class Terminals {
   async create(request: CreateTerminalRequest, signal: AbortSignal): Promise<string> {
     const { rules } = this.#parts
     const { command, args = [], env = [], cwd } = request
-    // A variable can change what a command does, so it is shown as a part of it.
+    // A variable can change the effect of a command, so it is shown as part of it.
     const set = env.map(({ name, value }) => `${shellWord(name)}=${shellWord(value)}`)
     const line = [...set, command, ...args.map(shellWord)].join(' ')
     const place = await realPathInside([rules.root, ...rules.added], cwd ?? rules.cwd)
@@ -111,15 +111,15 @@ export class Terminals {
     await run.end()
   }
 
-  /** The output of a terminal, also after its release: the call that it belongs to still shows it. */
+  /** The output of a terminal, even after its release: its call still shows the output. */
   printed(id: string): string {
     return this.#kept.get(id)?.output.output ?? ''
   }
 
-  /** Ends every command, takes its wall down, and returns the pids that would not die. */
+  /** Ends every command, removes its sandbox, and returns the pids that could not be killed. */
   async end(): Promise<number[]> {
     const left = (await Promise.all([...this.#terminals.values()].map(({ run }) => run.end()))).flat()
-    // A process that does not die never exits, so its wall is not waited for.
+    // A process that cannot be killed never exits, so the end of its sandbox is not awaited.
     if (left.length === 0) await Promise.all(this.#unsettled)
     return left
   }
@@ -146,7 +146,7 @@ const statusOf = ({ code, signal }: Exit): TerminalExitStatus => ({
 
 const mostBytes = 1 << 20
 
-/** The last bytes that a terminal printed, cut at the beginning of a character. */
+/** The last bytes that a terminal printed, cut at a character boundary. */
 class TerminalOutput {
   #bytes = Buffer.alloc(0)
   #limit: number

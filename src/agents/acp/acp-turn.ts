@@ -20,27 +20,32 @@ type AcpJob = TurnJob & {
   argv: [string, ...string[]]
   /** The key of the thread to resume. */
   key: string | undefined
-  /** The pool and the terms for a process that takes more than one turn; left out if each turn has a process of its own. */
+  /** The pool and the terms for a process that may serve several turns; left out if each turn has its own process. */
   warm?: { pool: WarmProcesses } & WarmTerms
-  /** The prompt for the session: with the whole view, or with what a resumed thread has not seen; it has seen the turns of `seen`. */
+  /**
+   * The prompt for the session: with the whole view, or with the part that a resumed thread has not seen; `seen` are the turns that it
+   * has seen.
+   */
   prompt(session: Session, seen: ReadonlySet<string>): Promise<PictureText>
-  /** Whether the agent is at work although it says nothing. */
+  /** Whether the agent is working although it prints nothing. */
   alive(since: number): Promise<boolean>
 }
 
-/** `left` holds the pids that would not die, `settled` what was removed because the agent may not leave it behind. */
+/**
+ * `left` are the pids that could not be killed, `settled` describes things that were removed because the agent may not leave them behind.
+ */
 type AcpResult = { outcome: Outcome; session?: Session; usage?: Usage; left: number[]; settled: string[] }
 
-/** How long an agent that was cancelled may take to say so. */
+/** How long a cancelled agent has to confirm the cancellation. */
 const cancelMs = 2_000
 
 /**
- * Runs the agent for one prompt, to its answer or until it is stopped. None of its processes survives the call, whatever happened, except
- * one that is kept for the next turn.
+ * Runs the agent for one prompt, until it answers or is stopped. Whatever happens, its processes end with the call, except one that stays
+ * for the next turn.
  */
 export async function runAcpTurn(job: AcpJob): Promise<AcpResult> {
   const { spec, turn, argv, env } = job
-  // The library is loaded while the process starts, which takes longer.
+  // The library is loaded while the process starts, because the start takes longer.
   loadSdk().catch(() => {})
   const { leash, cwd, clock } = turn
   const command = await enclosed(job.enclose, argv, { leash, cwd, env, ...askedPerson(turn) })
@@ -56,7 +61,7 @@ export async function runAcpTurn(job: AcpJob): Promise<AcpResult> {
   return { ...done, settled: [...done.settled, ...(await command.settle())] }
 }
 
-/** An agent that is started ahead of its turn. */
+/** An agent that is started before its turn. */
 type ForeseenJob = Pick<AcpJob, 'spec' | 'argv' | 'env' | 'enclose' | 'server' | 'key'> & {
   turn: ForeseenTurn
   warm: NonNullable<AcpJob['warm']>
@@ -90,13 +95,13 @@ export async function prepareAcpTurn({
   }
 }
 
-/** Whether the cancelled turns that a session remembers are still in the conversation: a person can take them back. */
+/** Whether the cancelled turns that a session remembers are still in the conversation: the person can undo them. */
 const remembersNoMore = ({ cancelled }: AcpProcess, { history }: Turn): boolean =>
   [...cancelled].every((id) => history.some((entry) => turnOf(entry.turn) === id))
 
 /**
- * Takes the turn in a process that waited for it, or in a new one. Undefined: the process that waited does not fit or is gone, and nothing
- * of the turn was sent to it.
+ * Runs the turn in the process that waited for it, or in a new one. Undefined if the waiting process does not fit or is gone; then
+ * nothing of the turn was sent to it.
  */
 async function takeTurn(
   job: AcpJob,
@@ -115,7 +120,7 @@ async function takeTurn(
     if (over.signal.aborted) return
     cause = failure
     over.abort()
-    // The turn waits for the end of the process, or for the agent to say that it has stopped.
+    // The turn waits for the end of the process, or until the agent confirms that it has stopped.
     void clock.sleep(process?.cancel() ? cancelMs : 0, settled.signal).then(() => {
       if (!settled.signal.aborted) void process?.kill()
     })
@@ -148,7 +153,7 @@ async function takeTurn(
     if (!session) return undefined
     if (session.note) await job.emit({ type: 'note', text: session.note })
     const { text, pictures } = await job.prompt(session, running.cancelled)
-    // A prompt that is cancelled before it is sent is not sent any more.
+    // A prompt that is cancelled before it is sent is never sent.
     if (isWaiting && over.signal.aborted) return undefined
     return running.prompt([
       { type: 'text', text },
@@ -179,7 +184,7 @@ async function takeTurn(
 /** The answer to the prompt; undefined if it was not sent. */
 type Heard = { response: PromptResponse | undefined } | { error: unknown }
 
-/** Whether an agent can take another turn: it answered, by itself or when it was cancelled, and keeps no yes of the person. */
+/** Whether an agent may serve another turn: it answered, by itself or after a cancellation, and remembers no yes of the person. */
 function maySpeakAgain(
   heard: Heard,
   session: Session | undefined,
@@ -190,7 +195,7 @@ function maySpeakAgain(
   return answered && (!cause || cause.kind === 'aborted') && !side.rules.allowed.agentKeepsOne
 }
 
-/** Keeps the process for the next turn if the log will say what its session knows. */
+/** Stores the process for the next turn if the log will cover everything that its session knows. */
 function keep(
   { spec, turn }: AcpJob,
   process: AcpProcess,
@@ -204,7 +209,7 @@ function keep(
     pool.keep(spec.name, process, { fixed, thread: warmThread({ key, turn: turn.id }) })
     return true
   }
-  // A cancelled turn adds nothing to the thread in the log, but the session remembers it.
+  // The log adds nothing to the thread for a cancelled turn, but the session remembers it.
   if (outcome.failure.kind !== 'aborted' || thread?.key !== key) return false
   process.cancelled.add(turnOf(turn.id))
   process.rest()
@@ -227,7 +232,7 @@ async function acpOutcome(
     const short = earlyStopNote(spec.name, heard.response!)
     if (short) await emit({ type: 'note', text: short })
     const outcome = answerOutcome(spec.name, heard.response!, side.telling.answer, side.denials)
-    // The text of a turn that reached a limit is kept, although it is not a finished answer.
+    // The text of a turn that reached a limit is preserved, although it is not a finished answer.
     if (!outcome.ok && outcome.failure.kind === 'unfinished' && side.telling.answer !== '')
       await emit({ type: 'reply', text: side.telling.answer })
     return outcome

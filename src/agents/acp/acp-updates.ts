@@ -17,7 +17,7 @@ type UpdateParts = {
 
 type Voice = 'text' | 'thought'
 
-/** Turns an agent's updates into events, and gathers its text for the reply. */
+/** Turns an agent's updates into events, and collects its text for the reply. */
 export class UpdateReader {
   #parts: UpdateParts
   #strippers: Record<Voice, AnsiStripper> = { text: new AnsiStripper(), thought: new AnsiStripper() }
@@ -63,7 +63,7 @@ export class UpdateReader {
     }
   }
 
-  /** Emits what a stripper holds back, before an event of another kind; the next text begins a new paragraph. */
+  /** Emits the text that a stripper still buffers, before an event of another kind; the next text begins a new paragraph. */
   async pause(): Promise<void> {
     const voice = this.#speaking
     this.#speaking = undefined
@@ -81,7 +81,7 @@ export class UpdateReader {
     await this.#out(voice, this.#strippers[voice].push(text))
   }
 
-  /** Whether a text is a remark of the CLI and not a part of the answer. A failure counts unless more text follows it. */
+  /** Whether a text is a remark of the CLI rather than a part of the answer. A failure counts as one unless more text follows. */
   #isRemark(text: string): boolean {
     const { facts, clock } = this.#parts
     this.#fault = facts?.fault?.test(text) ? facts.failure(text, clock.now()) : undefined
@@ -110,7 +110,7 @@ type Tokens = { input: number; output: number; cached: number }
 
 /**
  * The tokens of a turn. Agents report them in different places: in the reply to the prompt (`usage`, or Gemini's
- * `_meta.quota.token_count`), or in `_meta.usage` of each step's last chunk, as Qwen does.
+ * `_meta.quota.token_count`), or, like Qwen, in `_meta.usage` of each step's last chunk.
  */
 export class SpentTokens {
   #steps: Tokens | undefined
@@ -135,7 +135,7 @@ function tokensOf(said: unknown): Tokens | undefined {
   const cached = count(said, 'cachedReadTokens', 'cached_tokens')
   const total = count(said, 'totalTokens', 'total_tokens')
   if (input + output === 0) return undefined
-  // Agents count cached tokens within the input or beside it, and thoughts in the total alone: the total decides.
+  // Agents count cached tokens within the input or separately, and thoughts only in the total: the total decides.
   const read = Math.max(input, Math.min(input + cached, total - output))
   return { input: read, output: Math.max(output, total - read), cached }
 }

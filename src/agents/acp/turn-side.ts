@@ -23,11 +23,11 @@ export type TurnJob = {
   watch: TurnWatch
   emit: Emit
   server?: LentServer | undefined
-  /** A text that was typed during the turn, in the form that the agent gets. */
+  /** Converts a text that was typed during the turn into the form that the agent gets. */
   typed(text: string): Promise<string>
 }
 
-/** Our side of one turn: the updates that are read, the rules, and the terminals that run for the agent. */
+/** Our side of one turn: the update reader, the rules, and the terminals that run for the agent. */
 export class TurnSide implements ServedTurn {
   readonly rules: Rules
   readonly calls: Calls
@@ -90,7 +90,7 @@ export class TurnSide implements ServedTurn {
     }
   }
 
-  /** Notes an unreadable line, once: an agent that prints one prints more. */
+  /** Reports the first unreadable line: an agent that prints one usually prints more. */
   async junk(line: string): Promise<void> {
     if (this.#broken) return
     this.#broken = true
@@ -102,7 +102,7 @@ export class TurnSide implements ServedTurn {
     this.#job.watch.heard()
   }
 
-  /** Ends the turn if the agent says that it was refused and would retry for too long. */
+  /** Ends the turn if the agent reports that it was refused and would keep retrying for too long. */
   complaint(line: string): void {
     const { spec, turn } = this.#job
     const failure = spec.profile?.retrying?.(line, turn.clock.now())

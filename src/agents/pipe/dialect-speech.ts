@@ -18,24 +18,27 @@ type SpeechParts = {
   name: string
   emit: Emit
   turn: Pick<Turn, 'ask' | 'steer' | 'cwd'>
-  /** Answers go here; closed once the CLI has said its last word. */
+  /** Answers are written here; closed after the CLI's last message. */
   stdin: Writable
-  /** Aborts when nobody waits for an answer any more. */
+  /** Aborts when an answer is no longer needed. */
   withdrawn: AbortSignal
   /** Stores the pictures that a person sends during the turn. */
   blobs: Blobs
-  /** The lines of a process that may take another turn: it is not closed after its last word. */
+  /** The lines of a process that may serve another turn: it is not closed after its last message. */
   lines?: Lines
+  /** The steps that were read ahead of the turn. */
+  before?: readonly Step[]
 }
 
 /** Speech of a CLI with structured output: each line is read by its dialect, and each step is carried out. */
 export function dialectSpeech(dialect: Dialect, parts: SpeechParts): Speech {
   const lines = parts.lines ?? new Lines()
   const calls = new Set<string>()
-  /** Aborts at the CLI's last word: nothing more is sent to it. */
+  /** Aborts at the CLI's last message: nothing more is sent to it. */
   const over = new AbortController()
   const strippers = { text: new AnsiStripper(), thought: new AnsiStripper() }
   let speaking: keyof typeof strippers | undefined
+  const before = [...(parts.before ?? [])]
   let outcome: Outcome | undefined
   let reply = ''
   let broken = false
@@ -60,7 +63,7 @@ export function dialectSpeech(dialect: Dialect, parts: SpeechParts): Speech {
     }
   }
 
-  /** Emits what a stripper holds back, before an event of another kind. */
+  /** Emits the text that a stripper still buffers, before an event of another kind. */
   const pause = async () => {
     const delta = speaking ? strippers[speaking].end() : ''
     if (speaking && delta !== '') await parts.emit({ type: speaking, delta })
@@ -113,11 +116,12 @@ export function dialectSpeech(dialect: Dialect, parts: SpeechParts): Speech {
   return {
     typed: true,
     open(prompt) {
-      // Ends with the turn, and the turn does not wait for a person to type.
+      // Ends with the turn; the turn does not wait for a person to type.
       void forwardSteering(dialect, parts, AbortSignal.any([parts.withdrawn, over.signal]))
       return { text: dialect.open(prompt.text, prompt.pictures), stays: dialect.asks === true }
     },
     async hear(text) {
+      await takeAll(before.splice(0))
       for (const line of lines.push(text)) await takeAll(await read(line))
       if (dialect.over?.()) close()
     },
@@ -130,7 +134,7 @@ export function dialectSpeech(dialect: Dialect, parts: SpeechParts): Speech {
     busy: () => calls.size > 0,
     lasting: () => (dialect.next && !asking.granted ? dialect : undefined),
     async finish(ended) {
-      // A living process will print the rest of a line that it has begun.
+      // A living process will print the rest of an unfinished line later.
       if (!ended.lives) for (const line of lines.end()) await takeAll(await read(line))
       if (lines.dropped > 0) await note(`${parts.name} printed ${lines.dropped} lines too long to be read`)
       await takeAll(dialect.end(ended))
@@ -147,7 +151,7 @@ type AskParts = {
   ask: Ask
   cwd: string
   stdin: Writable
-  /** Aborts when nobody waits for an answer any more. */
+  /** Aborts when an answer is no longer needed. */
   withdrawn: AbortSignal
   /** Reports an answer that could not be written. */
   failed(error: Error): Promise<void>
@@ -157,14 +161,14 @@ type AskParts = {
 class DialectQuestions {
   #parts: AskParts
   #open = new Set<{ id: string | undefined; back: AbortController }>()
-  /** Whether a person said a yes that lasts as long as the CLI's process. */
+  /** Whether a person gave a yes that lasts for the life of the CLI's process. */
   granted = false
 
   constructor(parts: AskParts) {
     this.#parts = parts
   }
 
-  /** Asks without waiting: the CLI may go on, withdraw the question or end meanwhile. */
+  /** Asks without waiting: meanwhile the CLI may continue, withdraw the question or end. */
   ask(step: Asked): void {
     const one = { id: step.id, back: new AbortController() }
     this.#open.add(one)
@@ -187,7 +191,7 @@ class DialectQuestions {
   }
 }
 
-/** Sends what is typed during the turn to the CLI, until the turn is over or `steer` says that nobody types. */
+/** Sends text typed during the turn to the CLI, until the turn is over or `steer` reports that nobody can type. */
 async function forwardSteering(
   dialect: Dialect,
   { name, turn, stdin, blobs, emit }: SpeechParts,
@@ -196,7 +200,7 @@ async function forwardSteering(
   while (dialect.steer && !over.aborted) {
     const typed = await turn.steer(over)
     if (typed.length === 0) return
-    // `node:crypto` is taken only once something was typed: loading it costs a start more than our own code does.
+    // `node:crypto` is loaded only after something was typed: loading it takes longer than all our own code at a start.
     const { randomUUID } = process.getBuiltinModule('node:crypto')
     for (const one of typed) {
       const { text, pictures, notes } = await handOverTyped(one, turn.cwd, { name, takes: dialect.pictures, blobs })
@@ -210,8 +214,8 @@ async function forwardSteering(
 const longestBefore = 256 * 1024
 
 /**
- * Adds what is in a file now to a question about overwriting it, so that the person sees the difference. Files of the
- * project get short names.
+ * Adds the current content of a file to a question about overwriting it, so that the person sees the difference. Files of the project get
+ * short names.
  */
 async function withFileContents(question: Question, cwd: string): Promise<Question> {
   if (!question.shows) return question

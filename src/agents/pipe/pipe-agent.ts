@@ -39,16 +39,19 @@ export type { PipeSpec } from './pipe-command.ts'
 export type PipeParts = {
   blobs: Blobs
   env: Record<string, string | undefined>
-  /** Puts the CLI behind a wall if it needs one. */
+  /** Puts the CLI into a sandbox if it needs one. */
   enclose?: Enclose
   lend?: Lend
-  /** Keeps processes for the next turns; without it each turn has a process of its own. */
+  /** Stores processes for the next turns; without it each turn has its own process. */
   warm?: WarmProcesses
-  /** Whether a file below the folder changed since then: some work shows nowhere else. */
+  /** Whether a file below the folder changed since that time: some work has no other visible sign. */
   changed?(cwd: string, since: number): Promise<boolean>
 }
 
-/** An agent that reads a prompt from a pipe and answers on another: one process a turn, or one for the turns of a chat. */
+/**
+ * An agent that reads a prompt from one pipe and answers on another. Each turn has its own process, or one process serves all turns of a
+ * chat.
+ */
 export function pipeAgent(spec: PipeSpec, seat: Seat, parts: PipeParts): Agent {
   const profile = composingProfile(spec)
   const traits: Traits = {
@@ -67,7 +70,7 @@ export function pipeAgent(spec: PipeSpec, seat: Seat, parts: PipeParts): Agent {
   )
 }
 
-/** Whether a process of the agent may take more than one turn, and may therefore wait for one. */
+/** Whether a process of the agent may serve several turns, and may therefore wait for one. */
 const mayStay = (spec: PipeSpec, leash: Leash, { warm }: PipeParts): boolean =>
   warm !== undefined &&
   composingProfile(spec)?.resumes === true &&
@@ -98,7 +101,7 @@ async function preparePipeTurn(
   })
 }
 
-/** Everything about a turn's command that is decided when its process starts. `more` are the words that are added to it. */
+/** Everything about a turn's command that is fixed when its process starts. `more` are arguments that are added to it. */
 const fixedParts = (spec: PipeSpec, turn: ForeseenTurn, env: PipeParts['env'], more: string): string =>
   JSON.stringify([pipeArgv(spec, turn, undefined, more), turn.leash, spec.effort, turn.cwd, env])
 
@@ -115,10 +118,10 @@ async function takePipeTurn(
   return new PipeTurn(spec, parts, turn, emit).take(resume)
 }
 
-/** The words that are added to a command, and whether they hold for more than one turn. */
+/** The arguments that are added to a command, and whether they apply to more than one turn. */
 type MoreWords = { words: string; lasting: boolean }
 
-/** The words on the command line that give the CLI our tools, its folders and its effort. */
+/** The arguments that tell the CLI about our tools, its folders and its effort. */
 async function moreWords(spec: PipeSpec, { lend }: PipeParts): Promise<MoreWords> {
   const composing = composingProfile(spec)
   const { words: lent, lasting } = await lentServerArguments(composing?.lends, lend)
@@ -134,10 +137,10 @@ class PipeTurn {
   #emit: Emit
   #watch: TurnWatch
   #env: PipeParts['env']
-  /** The kinds of events that were emitted, and how many events wait for their reader. */
+  /** The kinds of events that were emitted, and the number of events that wait for their reader. */
   #said = new Set<Event['type']>()
   #waiting = 0
-  /** The key of the thread that the process has open, as far as it is known. */
+  /** The key of the thread that is open in the process, if known. */
   #key: string | undefined
   /** Notes about pictures that the person has already seen. */
   #told = new Set<string>()
@@ -151,7 +154,7 @@ class PipeTurn {
     this.#env = environmentOf(spec, parts.env)
   }
 
-  /** Takes the turn on the agent's own thread, or on a new one when that is lost, and then emits the facts of its end. */
+  /** Runs the turn on the agent's existing thread, or on a new one if that is lost, and then emits the facts about its end. */
   async take(resume: string | undefined): Promise<void> {
     const spec = this.#spec
     const more = await moreWords(spec, this.#parts)
@@ -214,7 +217,7 @@ class PipeTurn {
     })
   }
 
-  /** How a process of the chat's pool takes the turn; undefined if the agent's process ends with its turn. */
+  /** How a process of the chat's pool serves the turn; undefined if the agent's process ends with its turn. */
   #warmSeat(more: string, thread: WarmThread | undefined): WarmSeat | undefined {
     const spec = this.#spec
     const turn = this.#turn
@@ -235,16 +238,18 @@ class PipeTurn {
       ear.see(event)
       return this.#say(event)
     }
-    const before = process.dialect
-    const dialect = before?.next && key !== undefined ? before.next(key) : dialectOf(this.#spec, this.#turn.leash, key)
+    const { dialect: before, greeted } = process
+    const next = before?.next && key !== undefined ? before.next(key) : undefined
+    const dialect = greeted?.dialect ?? next ?? dialectOf(this.#spec, this.#turn.leash, key)
     if (!dialect) return plainSpeech(blobs, emit)
     const turn = { ...this.#turn, ask: this.#watch.ask }
     const { stdin } = process.run
     const lines = stays ? process.lines : undefined
-    return dialectSpeech(dialect, defined({ name, emit, turn, stdin, withdrawn: ear.over.signal, blobs, lines }))
+    const parts = { name, emit, turn, stdin, withdrawn: ear.over.signal, blobs, lines, before: greeted?.steps }
+    return dialectSpeech(dialect, defined(parts))
   }
 
-  /** While an event waits for its reader, the process is held up: that time is not counted as the agent's silence. */
+  /** While an event waits for its reader, the process is blocked: that time does not count as the agent's silence. */
   async #isAlive(speech: Speech, since: number): Promise<boolean> {
     if (this.#waiting > 0 || speech.busy()) return true
     return (await this.#parts.changed?.(this.#turn.cwd, since).catch(() => false)) ?? false
@@ -258,7 +263,7 @@ class PipeTurn {
         text: `some processes of ${this.#spec.name} could not be stopped. Stop them with: kill -9 ${left.join(' ')}`,
       })
     if (outcome.ok) {
-      // The next turn resumes the thread that this one names, even if the CLI does not name it again.
+      // The next turn resumes the thread that this turn names, even if the CLI does not repeat its name.
       if (key !== undefined && !this.#said.has('thread')) await this.#say({ type: 'thread', key })
       await this.#say(defined({ type: 'reply', text: outcome.text, whole: outcome.whole }))
       if (!this.#said.has('usage')) await this.#say(estimate(prompt, outcome.whole?.bytes ?? outcome.text.length))

@@ -8,8 +8,8 @@ import { nearestEffort } from '../../core/profile/effort.ts'
 import { missedEntries } from '../../core/talk/view.ts'
 
 /**
- * An agent of the settings that runs as one process a turn. A `command` alone runs under bash exactly as written; with
- * `args` it is an argv; without a command the profile composes one from the leash.
+ * An agent of the settings that runs one process per turn. A `command` alone runs under bash exactly as written; with `args` it becomes
+ * an argv; without a command the profile composes one from the leash.
  */
 export type PipeSpec = {
   name: string
@@ -28,18 +28,18 @@ export type PipeSpec = {
   folders?: readonly string[]
 }
 
-/** The profile that composes the command; undefined when the person wrote one. */
+/** The profile that composes the command; undefined if the person wrote the command. */
 export function composingProfile(spec: PipeSpec): Profile | undefined {
   return spec.command === undefined ? spec.profile : undefined
 }
 
-/** The variables of an agent's processes: those of the settings come before all others. */
+/** The environment variables of an agent's processes: those of the settings override all others. */
 export const environmentOf = (
   { profile, env }: PipeSpec,
   around: Record<string, string | undefined>,
 ): Record<string, string | undefined> => ({ ...profile?.env, ...around, ...env })
 
-/** The command of a turn; `more` are words that are added to a command that the profile composes. */
+/** The command of a turn; `more` are arguments to add to a command that the profile composes. */
 export function pipeArgv(
   spec: PipeSpec,
   { leash, attended = false }: Pick<Turn, 'leash' | 'attended'>,
@@ -51,12 +51,15 @@ export function pipeArgv(
   return ['bash', '-c', spec.command ?? [composed, more].filter(Boolean).join(' ')]
 }
 
-/** The arguments that open the added folders to a CLI whose command the profile composes; '' if it needs or takes none. */
+/**
+ * The arguments that give a CLI access to the added folders, if the profile composes its command; '' if it needs none or has no such
+ * option.
+ */
 export function folderWords(profile: Profile | undefined, folders: readonly string[] = []): string {
   return folders.length === 0 ? '' : (profile?.reaches?.(folders) ?? '')
 }
 
-/** The arguments that set how hard a CLI thinks, at the level nearest to the wanted one; '' if it has no option for it. */
+/** The arguments that set a CLI's thinking effort, at the level nearest to the wanted one; '' if it has no option for that. */
 export function effortWords(profile: Profile | undefined, effort: Effort | undefined): string {
   const level = levelFor(profile, effort)
   return level === undefined ? '' : profile!.effort!.words(level)
@@ -65,7 +68,7 @@ export function effortWords(profile: Profile | undefined, effort: Effort | undef
 const levelFor = (profile: Profile | undefined, effort: Effort | undefined) =>
   effort && profile?.effort && nearestEffort(effort, profile.effort.levels)
 
-/** The dialect of a turn's output: that of the composed command, or of the person's own command when it asks for it. */
+/** The dialect of a turn's output: the dialect of the composed command, or of the person's own command if it requests that dialect. */
 export function dialectOf(spec: PipeSpec, leash: Leash, resume: string | undefined): Dialect | undefined {
   const { profile, command, args = [], model } = spec
   if (command === undefined)
@@ -77,13 +80,13 @@ export function dialectOf(spec: PipeSpec, leash: Leash, resume: string | undefin
 /** The key of a thread to resume, the turn that the thread last answered, and the entries that it has not seen. */
 type Thread = { key?: string; turn?: string; entries: readonly Entry[] }
 
-/** The thread that a turn goes on with; without one, the agent is given the whole view. */
+/** The thread that a turn continues; without one, the agent gets the whole view. */
 export function pipeThread(spec: PipeSpec, history: readonly Entry[], resume: string | undefined): Thread {
   return composingProfile(spec)?.resumes ? resumedThread(spec.name, history, resume) : { entries: history }
 }
 
 /**
- * The thread of an agent that can resume: the one that was handed in, or its last one on the log. A key that a CLI could take for a flag is
+ * The thread of an agent that can resume: the requested one, or its last one in the log. A key that a CLI could mistake for a flag is
  * ignored: the agent begins a new thread with the whole view.
  */
 export function resumedThread(name: string, history: readonly Entry[], resume: string | undefined): Thread {
@@ -91,7 +94,7 @@ export function resumedThread(name: string, history: readonly Entry[], resume: s
   const known = isKey(logged.key) ? logged : { entries: history }
   if (!isKey(resume)) return known
   if (resume === undefined || resume === known.key) return known
-  // A key that is handed in is newer than any finished turn: its thread got the view when it began.
+  // A requested key is newer than any finished turn: its thread received the view when it began.
   return { key: resume, entries: known.key === undefined ? [] : known.entries }
 }
 

@@ -25,29 +25,32 @@ type PipeJob = {
   enclose?: Enclose
   prompt: PictureText
   watch: TurnWatch
-  /** How the process of the agent's last turn can take this one; left out if each turn has a process of its own. */
+  /** How the process of the agent's last turn can serve this one; left out if each turn has its own process. */
   warm?: WarmSeat
-  /** `stays`: the process is not closed after its last word. */
+  /** `stays`: the process is not closed after its last message. */
   speech(process: PipeRun, ear: TurnEar, stays: boolean): Speech
   alive(speech: Speech, since: number): Promise<boolean>
 }
 
-/** The pool that a turn borrows its process from, and the terms of the loan. */
+/** The pool that a turn borrows its process from, and the terms for that. */
 export type WarmSeat = {
   pool: WarmProcesses
   /** Everything about the command that is fixed when its process starts. */
   fixed: string
   thread: WarmThread | undefined
-  /** The thread that the turn has left open in its process; undefined if that is unknown. */
+  /** The thread that the turn has left open in its process; undefined if unknown. */
   opened(): WarmThread | undefined
 }
 
-/** `left` holds the pids that would not die, `settled` what was removed because the process may not leave it behind. */
+/**
+ * `left` are the pids that could not be killed, `settled` describes things that were removed because the process may not leave them
+ * behind.
+ */
 export type PipeResult = { outcome: Outcome; ended?: Ended; left: number[]; settled: string[] }
 
 /**
- * Runs the command for one turn: to its end, or until it is stopped. None of its processes survives the call, whatever happened, except
- * one that gave an answer and is kept for the next turn.
+ * Runs the command for one turn: until it ends or is stopped. Whatever happens, its processes end with the call, except one that gave an
+ * answer and stays for the next turn.
  */
 export async function runCommand(job: PipeJob): Promise<PipeResult> {
   const { spec, turn, argv, env } = job
@@ -62,12 +65,12 @@ export async function runCommand(job: PipeJob): Promise<PipeResult> {
   if (waiting && !isThere) await waiting.end()
   const start = () => startRun({ argv: command.argv, cwd, env: command.env, clock: turn.clock })
   const once = (from: PipeRun | typeof start) => takeTurn(job, from, seat && { ...seat, ...terms })
-  // A process that was gone before it had the whole prompt has not acted on it.
+  // If a process was gone before it received the whole prompt, it has not acted on it.
   const done = (isThere && (await once(waiting))) || (await once(start))!
   return { ...done, settled: await command.settle() }
 }
 
-/** A command that is started ahead of its turn, and the dialect that reads what it prints until then. */
+/** A command that is started before its turn, and the dialect that parses its output until then. */
 type ForeseenJob = Pick<PipeJob, 'spec' | 'argv' | 'env' | 'enclose'> & {
   turn: ForeseenTurn
   warm: Omit<WarmSeat, 'opened'>
@@ -93,7 +96,10 @@ export async function prepareCommand({ spec, turn, argv, env, enclose, warm, dia
   }
 }
 
-/** Takes the turn in a process that waited for it, or in a new one. Undefined: the process that waited was gone before it had the prompt. */
+/**
+ * Runs the turn in the process that waited for it, or in a new one. Undefined if the waiting process was gone before it received the
+ * prompt.
+ */
 async function takeTurn(
   job: PipeJob,
   from: PipeRun | (() => Promise<Run>),
@@ -147,7 +153,7 @@ async function takeTurn(
   return outcome && { outcome, ended, left }
 }
 
-/** Keeps a process for the next turn, if it is known which thread is open in it. */
+/** Stores a process for the next turn, if it is known which thread is open in it. */
 function keep(process: PipeRun, speech: Speech | undefined, { pool, fixed, opened }: WarmSeat, { name }: PipeSpec) {
   const [dialect, thread] = [speech?.lasting(), opened()]
   if (!dialect || !thread) return false
@@ -156,7 +162,7 @@ function keep(process: PipeRun, speech: Speech | undefined, { pool, fixed, opene
   return true
 }
 
-/** Judges a run that was not stopped: by its own account, then by its exit code and its last words. */
+/** Judges a run that was not stopped: by its own report, then by its exit code and its last output. */
 export function pipeOutcome(
   name: string,
   account: Outcome | undefined,
@@ -168,7 +174,7 @@ export function pipeOutcome(
   if (typed && answered) return account
   if (account && !account.ok && account.failure.kind !== 'crash') return account
   const failure = processFailure(name, ended, profile)
-  // The message of a dialect says more about a crash than an exit code does.
+  // A message in the dialect explains a crash better than an exit code.
   if (failure && !(failure.kind === 'crash' && account && !account.ok)) return { ok: false, failure }
   if (account && !account.ok) return account
   if (answered) return account
@@ -178,7 +184,7 @@ export function pipeOutcome(
   return failed('crash', `${name} gave an empty answer${words ? ` (its last words: ${words})` : ''}`)
 }
 
-/** How long a CLI may take to save its thread after we ask it to stop. */
+/** How long a CLI has to save its thread after we ask it to stop. */
 const stopMs = 2_000
 
 async function endAfterGrace(run: Run, clock: Clock): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Exit, Run } from '../../base/process/run.ts'
-import type { Dialect } from '../../core/profile/profile.ts'
+import type { Dialect, Step } from '../../core/profile/profile.ts'
 import type { WarmProcess } from '../warm-processes.ts'
 import { AnsiStripper } from '../../base/text/ansi.ts'
 import { exitsWithin } from '../../base/process/run.ts'
@@ -8,21 +8,21 @@ import { within } from '../../base/time/clock.ts'
 import { knockMs } from '../warm-processes.ts'
 import { Lines } from '../../base/text/lines.ts'
 
-/** Hears what a process prints, without control sequences, and how it ends. */
+/** Receives the output of a process, without control sequences, and its exit. */
 export type PipeEar = {
-  /** Called with each piece of either output, before it is taken. */
+  /** Called with each piece of either output, before it is processed. */
   heard(): void
   out(text: string): Promise<void>
   err(text: string): Promise<void>
-  /** The process has exited; its last output may still come. */
+  /** The process has exited; its last output may still arrive. */
   exited(): void
-  /** The process has exited, and everything that it printed was taken. */
+  /** The process has exited, and all its output was processed. */
   ended(exit: Exit): void
-  /** A piece of output could not be taken. */
+  /** A piece of output could not be processed. */
   failed(error: unknown): void
 }
 
-/** Hears nothing. */
+/** Ignores everything. */
 const deaf: PipeEar = {
   heard() {},
   async out() {},
@@ -32,30 +32,33 @@ const deaf: PipeEar = {
   failed() {},
 }
 
-/** A process that prints more before its first turn is stopped: its words could not all be kept for the turn. */
+/** A process that prints more than this before its first turn is stopped, since not all of its output could be stored for the turn. */
 const mostBefore = 256 * 1024
 
-/** How long a process that is not needed any more may take to exit by itself. */
+/** How long a process that is no longer needed has to exit by itself. */
 const leaveMs = 300
 
-/** A CLI behind pipes. A turn hears it; between two turns the process itself does. */
+/** A CLI behind pipes. During a turn, the turn receives its output; between two turns the process object does. */
 export class PipeRun implements WarmProcess {
   readonly run: Run
   readonly gone: Promise<Exit>
-  /** The dialect of the last turn, which reads what the CLI prints until the next turn. */
+  /** The dialect of the last turn, which parses the CLI's output until the next turn. */
   dialect: Dialect | undefined
-  /** The output that is not a whole line yet: a line may begin in one turn and end after it. */
+  /** Output that is not a whole line yet: a line may begin in one turn and end after it. */
   readonly lines = new Lines()
   #ear: PipeEar
   #clock: Clock
   #isAlive = true
-  /** The words that the process printed before its first turn, for that turn; and whether the turn has heard them. */
+  /** The output that the process printed before its first turn, stored for that turn, and whether the turn has received it. */
   #before: { to: 'out' | 'err'; text: string }[] = []
+  #held = 0
   #retold: Promise<void> | undefined
   /** Called with the answer to a knock. */
   #answered: (() => void) | undefined
+  /** The dialect that greeted the process ahead of its first turn, and the steps that it read since, which belong to that turn. */
+  greeted: { dialect: Dialect; steps: readonly Step[] } | undefined
 
-  /** `ear` hears the first turn; without it the process waits for that turn. */
+  /** `ear` belongs to the first turn; without it the process waits for that turn. */
   constructor(run: Run, clock: Clock, ear: PipeEar = deaf) {
     this.run = run
     this.gone = run.exited
@@ -88,10 +91,12 @@ export class PipeRun implements WarmProcess {
   }
 
   /**
-   * Waits for the next turn. A process that acts without one is stopped: nobody would see what it does, and no snapshot would hold it.
+   * Waits for the next turn. If the process acts meanwhile, it is stopped: nobody would see its actions, and no snapshot would cover
+   * them.
    */
   rest(dialect: Dialect): void {
     this.dialect = dialect
+    this.greeted = undefined
     this.#wait(async (text) => {
       for (const line of this.lines.push(text)) {
         if (answersKnock(dialect, line)) this.#answered?.()
@@ -115,22 +120,42 @@ export class PipeRun implements WarmProcess {
     return (await within(clock, Promise.race([heard.promise, this.gone.then(() => false)]), knockMs)) === true
   }
 
-  /** Waits for the first turn, which hears what the process printed before it. A process that acts without a turn is stopped. */
+  /**
+   * Waits for the first turn, which receives the earlier output of the process. A dialect that can greet opens its thread meanwhile. If the
+   * process acts without a turn, it is stopped.
+   */
   waitForFirst(dialect: Dialect): void {
+    const greeting = dialect.greet?.()
+    if (greeting !== undefined) return this.#greet(dialect, greeting)
     const lines = new Lines()
-    let bytes = 0
-    const hold = async (to: 'out' | 'err', text: string) => {
-      bytes += text.length
-      this.#before.push({ to, text })
-      if (bytes > mostBefore) this.#stop()
-    }
-    this.#wait(
-      async (text) => {
-        await hold('out', text)
-        if ([...lines.push(text)].some((line) => acts(dialect, line))) this.#stop()
-      },
-      (text) => hold('err', text),
-    )
+    this.#wait(async (text) => {
+      this.#hold('out', text)
+      if ([...lines.push(text)].some((line) => acts(dialect, line))) this.#stop()
+    }, this.#holdComplaint)
+  }
+
+  #greet(dialect: Dialect, greeting: string): void {
+    const steps: Step[] = []
+    this.greeted = { dialect, steps }
+    this.run.stdin.write(greeting)
+    this.#wait(async (text) => {
+      for (const line of this.lines.push(text))
+        for (const step of stepsOf(dialect, line)) {
+          if (step.type === 'send') this.run.stdin.write(step.text)
+          else if (quiet.has(step.type)) steps.push(step)
+          else this.#stop()
+        }
+      // The thread could not be opened: the turn tries it again, and says why.
+      if (dialect.over?.()) this.#stop()
+    }, this.#holdComplaint)
+  }
+
+  #holdComplaint = async (text: string) => this.#hold('err', text)
+
+  #hold(to: 'out' | 'err', text: string): void {
+    this.#held += text.length
+    this.#before.push({ to, text })
+    if (this.#held > mostBefore) this.#stop()
   }
 
   #wait(out: PipeEar['out'], err: PipeEar['err'] = deaf.err): void {
@@ -164,7 +189,7 @@ export class PipeRun implements WarmProcess {
   }
 }
 
-/** Lets a turn hear what came before it, once the turn listens. */
+/** Passes the earlier output to a turn, once the turn listens. */
 async function retell(before: readonly { to: 'out' | 'err'; text: string }[], ear: PipeEar): Promise<void> {
   try {
     await Promise.resolve()
@@ -186,11 +211,13 @@ function answersKnock({ knock }: Dialect, line: string): boolean {
   }
 }
 
-/** Whether a line that came between two turns means that the CLI acts by itself. A line that cannot be read means nothing. */
-function acts(dialect: Dialect, line: string): boolean {
+/** Whether a line between two turns means that the CLI acts on its own. An unreadable line means nothing. */
+const acts = (dialect: Dialect, line: string): boolean => stepsOf(dialect, line).some(({ type }) => !quiet.has(type))
+
+function stepsOf(dialect: Dialect, line: string): Step[] {
   try {
-    return dialect.line(line).some(({ type }) => !quiet.has(type))
+    return dialect.line(line)
   } catch {
-    return false
+    return []
   }
 }

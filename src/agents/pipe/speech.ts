@@ -4,28 +4,30 @@ import type { Blobs } from '../../core/talk/store.ts'
 import type { Emit } from '../seat.ts'
 import { LongText } from '../../core/talk/body.ts'
 
-/** The prompt of a turn, and the pictures that it mentions for a command that takes them. */
+/** The prompt of a turn, and its pictures for a command that accepts pictures. */
 export type PictureText = { text: string; pictures: readonly SentPicture[] }
 
-/** Turns a command's output into events: as plain text, or by its dialect. */
+/** Turns a command's output into events: as plain text, or parsed by its dialect. */
 export interface Speech {
-  /** Whether the command's own account of a good end outweighs the exit code and the last words. */
+  /** Whether a success that the command itself reports outweighs the exit code and the last output. */
   typed: boolean
   /** The text for stdin, and whether stdin stays open for answers. */
   open(prompt: PictureText): { text: string; stays: boolean }
-  /** Takes the next piece of output, without control sequences. */
+  /** Handles the next piece of output, without control sequences. */
   hear(text: string): Promise<void>
   /** Asks the command to stop by itself; false if it has no message for that. */
   stop(): boolean
-  /** Whether the command has said its last word, though its process may still be there. */
+  /** Whether the command has sent its last message, though its process may still be running. */
   over(): boolean
   /** Whether a tool is running, which explains a silence. */
   busy(): boolean
-  /** The dialect that can go on in the same process; undefined if it cannot, or if a yes of this turn would hold in the next one. */
+  /**
+   * The dialect that can continue in the same process; undefined if none can, or if a yes of this turn would also apply to the next one.
+   */
   lasting(): Dialect | undefined
-  /** The outcome by the command's own account; undefined when it gave none. */
+  /** The outcome that the command itself reported; undefined if it reported none. */
   finish(ended: Ended): Promise<Outcome | undefined>
-  /** Removes what was written for an answer that failed. */
+  /** Removes files that were written for an answer that failed. */
   drop(): Promise<void>
 }
 

@@ -10,24 +10,24 @@ import { Lines } from '../../base/text/lines.ts'
 import { Tail } from '../process-failure.ts'
 import { TurnProcesses } from '../turn-processes.ts'
 
-/** A longer line of stderr cannot be a message about a retry. */
+/** A line of stderr longer than this cannot be a message about a retry. */
 const longestComplaint = 64 * 1024
 
-/** How long a CLI may take to exit after its last word. */
+/** How long a CLI has to exit after its last message. */
 const leaveMs = 5_000
 
 type EarParts = {
   clock: Clock
   watch: TurnWatch
   profile: Profile | undefined
-  /** Whether the process may take another turn, and whether it waited for this one. */
+  /** Whether the process may serve another turn, and whether it waited for this one. */
   stays: boolean
   waited: boolean
 }
 
-/** Hears one turn of a process: from the prompt to the last word of the CLI, or to the end of the process. */
+/** Follows one turn of a process: from the prompt to the last message of the CLI, or to the end of the process. */
 export class TurnEar implements PipeEar {
-  /** Aborts when nothing more is expected of the CLI. */
+  /** Aborts when nothing more is expected from the CLI. */
   readonly over = new AbortController()
   #parts: EarParts
   #process: PipeRun | undefined
@@ -43,11 +43,14 @@ export class TurnEar implements PipeEar {
 
   constructor(parts: EarParts) {
     this.#parts = parts
-    // A turn that fails before it listens waits for nothing.
+    // If a turn fails before it listens, nothing waits for this promise.
     this.#done.promise.catch(() => {})
   }
 
-  /** Sends the prompt, and hears what comes of it. 'unsent': the process that waited was gone before it had the whole prompt, and said nothing. */
+  /**
+   * Sends the prompt, and follows the turn. 'unsent': the process that waited was gone before it received the whole prompt, and printed
+   * nothing.
+   */
   async listen(
     process: PipeRun,
     speech: Speech,
@@ -72,13 +75,13 @@ export class TurnEar implements PipeEar {
     if (how === 'unsent') return how
     if (how === 'over') {
       if (speech.lasting() && !(await this.#own?.areLeft())) return this.#ended({ code: 0, lives: true })
-      // The CLI leaves, and its daemons with it or without it, as after a turn that has a process of its own.
+      // The CLI exits, with or without its daemons, as after a turn with its own process.
       this.#done = Promise.withResolvers()
       stdin.end()
       this.#lingering = this.#endLingering(process)
       how = process.isAlive ? await this.#done.promise : await process.gone
     }
-    // A CLI that we stopped after its last word did not fail.
+    // A CLI that we stopped after its last message did not fail.
     const exit = (await this.#lingering) ? { code: 0 } : (how as Exit)
     if (this.#parts.waited && !this.#hasHeard && !(await sent)) return 'unsent'
     return this.#ended(exit)
@@ -128,11 +131,11 @@ export class TurnEar implements PipeEar {
     return { out: this.#out.text, err: this.#err.text, ...how, now: this.#parts.clock.now() }
   }
 
-  /** Ends a process that stays after its last word; false when it exited by itself. */
+  /** Ends a process that keeps running after its last message; false if it exited by itself. */
   async #endLingering({ run }: PipeRun): Promise<boolean> {
     await this.#parts.clock.sleep(leaveMs, this.over.signal)
     if (this.over.signal.aborted) return false
-    // The answer is complete, so the watch over silence and time ends here.
+    // The answer is complete, so silence and time are no longer watched.
     this.over.abort()
     await run.end()
     return true

@@ -6,23 +6,23 @@ import { cleanText } from '../../base/text/ansi.ts'
 
 type Place = { home: string; cwd: string; env: Readonly<Record<string, string | undefined>> }
 
-/** A prompt as it was pasted, and the mark in it that no other prompt has, if there is one. */
+/** A prompt as it was pasted, and a mark in it that no other prompt contains, if there is one. */
 export type SoughtPrompt = { text: string; mark?: string }
 
-/** Returns those of these files that the CLI has open; undefined if that cannot be known. */
+/** Returns the files of this list that the CLI has open; undefined if that is unknown. */
 type OpenedFiles = (paths: readonly string[]) => Promise<string[] | undefined>
 
-/** How many of the newest files are looked at. */
+/** The number of newest files to look at. */
 const candidates = 24
 
-/** How much of the end of a file is read. */
+/** The most bytes to read from the end of a file. */
 const mostBytes = 32 * 1024 * 1024
 
 type File = { path: string; size: number; changed: number }
 
 /**
- * Reads what a CLI's own journal says of one turn. The size of each file before the prompt was pasted is remembered, and the
- * file is read from there: a line that was there before belongs to an earlier turn.
+ * Reads the part of a CLI's own journal that belongs to one turn. Each file's size before the paste is remembered, and only later lines
+ * are read, since earlier lines belong to earlier turns.
  */
 export class JournalReader {
   #journal: Journal
@@ -30,7 +30,7 @@ export class JournalReader {
   #opened: OpenedFiles
   /** The sizes before the paste; undefined for a prompt that an earlier process pasted. */
   #before: Map<string, number> | undefined
-  /** The size and time of a file when it was read; the time alone is not enough, because two writes may have the same one. */
+  /** The size and time of each file when it was last read; the time alone is not enough, because two writes may have the same time. */
   #read = new Map<string, string>()
   #found: { path: string; said: Journalled } | undefined
 
@@ -45,18 +45,18 @@ export class JournalReader {
     this.#before = new Map((await this.#files()).map(({ path, size }) => [path, size]))
   }
 
-  /** Reads what the journal says now of the turn with this prompt; `key` is the session's, if known. */
+  /** Reads the journal's current account of the turn with this prompt; `key` is the session's, if known. */
   async look(prompt: SoughtPrompt, key: string | undefined): Promise<Journalled | undefined> {
     const files = this.#found ? await this.#sized([this.#found.path]) : await this.#files()
     const own = await this.#own(files, key)
-    // A CLI may have the sessions of its own helpers open as well, and their prompts are not ours.
+    // A CLI may also have the sessions of its own helpers open, whose prompts are not ours.
     const isOwn = own?.length === 1
     for (const file of own ?? files.slice(0, candidates)) {
       const state = `${file.size} ${file.changed} ${isOwn}`
       if (file.size === this.#before?.get(file.path) || this.#read.get(file.path) === state) continue
       this.#read.set(file.path, state)
       const said = turnIn(this.#journal, await this.#lines(file), prompt, isOwn && this.#before !== undefined)
-      // Another session may have been given the same words at the same time.
+      // Another session may have received the same prompt at the same time.
       if (said && (own !== undefined || this.#found || !isOpen(file.path))) {
         this.#found = { path: file.path, said }
         break
@@ -65,7 +65,7 @@ export class JournalReader {
     return this.#found?.said
   }
 
-  /** The files of the session that we started: by its key, else because its CLI has them open. Undefined if neither is known. */
+  /** The files of the session that we started, found by its key or because its CLI has them open. Undefined if neither is known. */
   async #own(files: readonly File[], key: string | undefined): Promise<readonly File[] | undefined> {
     const named = key === undefined ? [] : files.filter(({ path }) => this.#holds(path, key))
     if (named.length > 0) return named
@@ -79,7 +79,7 @@ export class JournalReader {
 
   async #lines({ path, size }: File): Promise<JournalLine[]> {
     const before = this.#before?.get(path) ?? 0
-    // A file that has become shorter was written again as a whole.
+    // A file that has become shorter was rewritten as a whole.
     const from = Math.max(before <= size ? before : 0, size - mostBytes)
     return (await part(path, from, size)).split('\n').flatMap(lineOf)
   }
@@ -105,9 +105,9 @@ export class JournalReader {
 }
 
 /**
- * Reads the turn of a prompt from the lines of a journal. The prompt is known by its mark, else by its words; `isAlone`: the
- * lines were written after the paste into the session that we started, so that the only prompt among them is ours, however
- * its CLI has changed its words.
+ * Extracts the turn of a prompt from the lines of a journal. The prompt is recognised by its mark, otherwise by its text; `isAlone`: the
+ * lines were written after the paste into the session that we started, so the only prompt among them is ours, even if the CLI has changed
+ * its text.
  */
 export function turnIn(
   journal: Journal,
@@ -122,7 +122,7 @@ export function turnIn(
   const wanted = bareWords(text)
   const last = (isSo: (words: string) => boolean) => prompts.findLast(({ words }) => isSo(words))
   const marked = mark === undefined ? undefined : last((words) => words.includes(mark))
-  // A CLI may add to a prompt: the files that it mentions, say.
+  // A CLI may add to a prompt, for example the files that it mentions.
   const same =
     wanted === '' ? undefined : (last((words) => words === wanted) ?? last((words) => words.includes(wanted)))
   const found = marked ?? same ?? (isAlone && prompts.length === 1 ? prompts[0] : undefined)
@@ -130,8 +130,8 @@ export function turnIn(
 }
 
 /**
- * A prompt without everything that CLIs change before they store it: they trim it, fold its lines, expand its tabs, compose its
- * letters, and drop characters that cannot be seen.
+ * A prompt without everything that CLIs change before they store it: they trim it, fold its lines, expand its tabs, compose its letters,
+ * and drop invisible characters.
  */
 function bareWords(text: string): string {
   return cleanText(text)
@@ -140,7 +140,7 @@ function bareWords(text: string): string {
     .replaceAll(/[\s\p{Cc}\p{Cf}]/gu, '')
 }
 
-/** Parses a line of a journal; a line that is still being written is left out. */
+/** Parses a line of a journal; a line that is still being written is skipped. */
 function lineOf(line: string): JournalLine[] {
   try {
     const value: unknown = JSON.parse(line)

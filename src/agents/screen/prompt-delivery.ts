@@ -20,12 +20,12 @@ import { promptText, entryText } from '../../core/talk/transcript.ts'
 /** A longer prompt is put into a file, and the agent is asked to read that file. */
 const longestPaste = 32 * 1024
 
-/** The text that is pasted for a turn, and the mark in it, if it has one. */
+/** The text that is pasted for a turn, and its mark, if it has one. */
 export type PreparedPrompt = SoughtPrompt & { remove(): Promise<void> }
 
 type PromptParts = { temp: string; nonce: string; fence: boolean }
 
-/** The prompt for an agent: as it was typed when the agent knows the rest, else with what it missed. */
+/** The prompt for an agent: unchanged if the agent knows the rest of the conversation, otherwise with the part that it missed. */
 export function promptFor(
   turn: Turn,
   missed: readonly Entry[],
@@ -54,7 +54,7 @@ export async function preparePrompt(words: string, { temp, nonce, fence }: Promp
   }
 }
 
-/** The words that a pasted prompt ends with, by which it is found on a screen. */
+/** The last words of a pasted prompt, by which it is found on a screen. */
 export function promptEnd(words: string, nonce: string, { fence }: { fence?: boolean }): string {
   return fence ? fenceInstruction(nonce) : words
 }
@@ -68,26 +68,26 @@ type DeliveryParts = {
   marks: TurnMarks
   /** The mark that the terminal keeps with the paste. */
   nonce: string
-  /** Called once the prompt was pasted: from then on it may have been taken. */
+  /** Called after the prompt was pasted: from then on the program may have received it. */
   pasted(): Promise<void>
-  /** Whether the CLI's own journal has the prompt. */
+  /** Whether the CLI's own journal contains the prompt. */
   kept(): Promise<boolean>
 }
 
-/** How long a paste may take to be seen, and a prompt to be taken. */
+/** How long a paste may take to appear, and a prompt to be accepted. */
 const arriveMs = 3_000
 const takenMs = 3_000
 
 /** Some programs take an Enter that follows a paste at once for a part of it. */
 const pauseMs = 30
 
-/** How long after a person's last key nothing is typed. */
+/** Nothing is typed for this long after a person's last key. */
 const handsMs = 3_000
 
 /**
- * Waits until the person stops typing, and empties the composer: an interrupted prompt may have come back to it, and one of a killed
- * process may never have been entered. Nothing is pasted behind words that stay. `last` is the prompt before, by which a program without
- * a known composer is seen to hold it still.
+ * Waits until the person stops typing, and empties the composer: an interrupted prompt may have returned to it, and a killed process may
+ * have left a prompt there. If some text remains, nothing is pasted behind it. `last` is the previous prompt, which shows whether a
+ * program without a known composer still contains it.
  */
 export async function emptyComposer(
   sight: Sight,
@@ -112,13 +112,13 @@ export async function emptyComposer(
   return { failure: { kind: 'crash', message } }
 }
 
-/** Whether the input of a program without a known composer still holds a prompt: the cursor is right behind its last word. */
+/** Whether the input of a program without a known composer still contains a prompt: the cursor is right behind its last word. */
 function endsInput(sight: Sight, text: string, facts: ScreenFacts): boolean {
   const { rows, cursor } = sight.screen
   return isUnsent(sight, text, facts) && cursor.col >= (rows[cursor.row]?.trimEnd().length ?? 0)
 }
 
-/** Pastes a prompt, presses Enter once the paste is in sight, and checks that the prompt was taken. */
+/** Pastes a prompt, presses Enter once the paste is visible, and checks that the program accepted it. */
 export async function deliverPrompt(
   asked: PastedPrompt,
   before: Sight,
@@ -136,16 +136,16 @@ export async function deliverPrompt(
   return enter(text, pastePlace(sight.screen, text, facts), sending)
 }
 
-/** How long a program that starts itself again, or that reads nothing yet, may take until its input shows the paste. */
+/** How long a program that restarts itself, or does not read input yet, may take until its input shows the paste. */
 const restartMs = 20_000
 
 /** The beginning of a paste as a terminal shows it when no program reads it. */
 const unreadPaste = '^[[200~'
 
 /**
- * Waits for a paste that is not in sight yet. An Enter that a busy program reads together with the paste would count as a
- * part of it. A paste that went to nobody, because the program was just starting itself again, is made once more: nothing
- * was entered, and the input must be in sight and empty, so that the prompt is not sent twice.
+ * Waits for a paste that is not visible yet. If a busy program reads an Enter together with the paste, the Enter counts as part of it. If
+ * the paste was lost because the program was restarting itself, it is pasted once more: nothing was entered, and the input must be
+ * visible and empty, so the prompt is not sent twice.
  */
 async function lateArrival(
   text: string,
@@ -165,12 +165,12 @@ async function lateArrival(
   return (await watcher.until(arrived, arriveMs, signal, marks)).sight
 }
 
-/** How long a prompt must be in the composer, with nothing drawn, until it counts as stranded there. */
+/** How long a prompt must be in the composer while nothing is drawn until it counts as stranded. */
 const strandedMs = 2_000
 
 /**
- * Enters a prompt that is still in the composer although Enter was pressed: the program did not take that key. Only the prompt itself is
- * entered, never the words of a person, and nothing while a person types. Returns whether Enter was pressed.
+ * Enters a prompt that is still in the composer although Enter was pressed, because the program ignored that key. Only the prompt itself
+ * is entered, never a person's text, and nothing while a person types. Returns whether Enter was pressed.
  */
 export async function enterStranded(
   { screen, reading, quietMs, stretch, gone }: Sight,
@@ -185,10 +185,7 @@ export async function enterStranded(
   return true
 }
 
-/**
- * Goes on with a prompt that was pasted before a crash: enters it if it is still in the composer, and never pastes it
- * again.
- */
+/** Continues with a prompt that was pasted before a crash: enters it if it is still in the composer, and never pastes it again. */
 export async function resumeDelivery(text: string, first: Sight, sending: DeliveryParts): Promise<Failure | undefined> {
   const { name, watcher, facts, signal, marks, kept } = sending
   const resting = ({ reading }: Sight) => reading.state === 'idle' && reading.by !== 'fence'
@@ -197,7 +194,7 @@ export async function resumeDelivery(text: string, first: Sight, sending: Delive
     (sight.reading.state === 'idle' && !facts.composer && echoesBelowIdle(sight.screen, text, facts))
   const inSight = async () => echoRow(await watcher.terminal.history(longAgo), { text }) >= 0 || (await kept())
   let sight = first
-  // A program that is slow to draw may have been given the paste, and not show it yet.
+  // A program that draws slowly may have received the paste without showing it yet.
   if (resting(sight) && !waits(sight) && !(await inSight()))
     sight = (await watcher.until((now) => waits(now) || !resting(now), arriveMs, signal, marks)).sight
   if (waits(sight)) return enter(text, pastePlace(sight.screen, text, facts), sending)
@@ -209,8 +206,8 @@ export async function resumeDelivery(text: string, first: Sight, sending: Delive
 }
 
 /**
- * Whether a pasted prompt is in the composer and was not entered: as the profile reads the composer, else because the cursor is still in
- * the last row of the text.
+ * Whether a pasted prompt is in the composer and was not entered: the profile finds it there, or the cursor is still in the last row of
+ * the text.
  */
 export function isUnsent({ screen, reading }: Sight, text: string, { composer }: ScreenFacts): boolean {
   if (reading.by === 'fence' || (reading.by === 'pattern' && reading.state !== 'idle')) return false
@@ -224,7 +221,7 @@ function echoesBelowIdle(screen: Screen, text: string, { reader }: ScreenFacts):
   return echo >= 0 && echo >= idleRow(screen.rows, reader)
 }
 
-/** How many rows back a prompt is looked for. */
+/** How many rows back to search for a prompt. */
 const longAgo = 20_000
 
 /** Presses Enter, a second time if the prompt is still in the composer, and never if something else is shown. */
@@ -249,7 +246,7 @@ async function enter(text: string, then: PastePlace, sending: DeliveryParts): Pr
   }
 }
 
-/** The position of a pasted text just before Enter, and the last row above the composer that says something. */
+/** The position of a pasted text just before Enter, and the last row above the composer that contains text. */
 type PastePlace = { row: string; cursor: number; above: string; below: number; found: boolean }
 
 function pastePlace(screen: Screen, text: string, facts: ScreenFacts): PastePlace {
@@ -264,10 +261,10 @@ function pastePlace(screen: Screen, text: string, facts: ScreenFacts): PastePlac
   }
 }
 
-/** Whether the composer still holds the paste: as the profile reads it, else by the rows of the text and the cursor. */
+/** Whether the composer still contains the paste: according to the profile, otherwise judged by the rows of the text and the cursor. */
 function stillHolds(screen: Screen, text: string, facts: ScreenFacts, then: PastePlace): boolean {
   if (facts.composer) return (facts.composer(screen) ?? '') !== ''
-  // A program that does not show what is typed has taken it when it has printed something.
+  // If a program does not show typed text, it has accepted the paste once it prints something.
   if (!then.found)
     return (
       composerRow(screen, facts) === then.row &&
@@ -280,10 +277,10 @@ function stillHolds(screen: Screen, text: string, facts: ScreenFacts, then: Past
   return screen.cursor.row - echo <= then.below
 }
 
-/** How long nothing must be drawn after a paste that is shown as something else. */
+/** How long the screen must stay unchanged after a paste that is displayed as something else. */
 const stillMs = 100
 
-/** Whether a paste is in sight: as itself, or as what the program shows in its place. */
+/** Whether a paste is visible: as itself, or as the placeholder that the program shows instead. */
 function pasteArrived({ screen, quietMs }: Sight, text: string, facts: ScreenFacts, before: Screen): boolean {
   if (facts.composer) return (facts.composer(screen) ?? '') !== ''
   const echo = echoRow(screen.rows, { text })
@@ -298,7 +295,7 @@ export function awaitsPrompt(screen: Screen, text: string, { composer, reader }:
   return echo < 0 || !reader.idle || idleRow(screen.rows, reader) > echo
 }
 
-/** The row of the composer: that of the idle mark, else that of the cursor. */
+/** The row of the composer: the row of the idle mark, otherwise the row of the cursor. */
 function composerRow(screen: Screen, facts: ScreenFacts): string {
   return screen.rows[composerIndex(screen, facts)] ?? ''
 }

@@ -11,8 +11,8 @@ import { endProgram, takeScreenTurn } from './screen-turn.ts'
 export type { ScreenParts, ScreenSeat, ScreenSpec } from './screen-spec.ts'
 
 /**
- * An agent that is a program in a terminal, which a person can watch and type into. The first turn starts the program, or finds the one
- * that still runs. The program stays: its terminal is the thread.
+ * An agent that is a program in a terminal, which a person can watch and type into. The first turn starts the program, or finds a running
+ * one. The program stays open: its terminal is the thread.
  */
 export function screenAgent(spec: ScreenSpec, seat: ScreenSeat, parts: ScreenParts): Agent {
   const program = new TerminalProgram(spec, seat, parts)

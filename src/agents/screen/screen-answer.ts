@@ -6,20 +6,20 @@ import type { Reader } from '../../core/screen/reading.ts'
 import { fenceCloses, fenceMarks, findFence, isMark, plainMarks, dedent, unfolded } from '../../core/screen/fence.ts'
 import { idleRow } from '../../core/screen/reading.ts'
 
-/** An answer. `whole` is false when its beginning has scrolled out of sight; `by` says how the end of the turn was recognised. */
+/** An answer. `whole` is false if its beginning has scrolled away; `by` says how the end of the turn was recognised. */
 export type ScreenAnswer = { text: string; fenced: boolean; whole: boolean; by: string }
 
-/** How many rows of a terminal are read for an answer. */
+/** The most rows of a terminal to read for an answer. */
 const longestAnswer = 20_000
 
-/** The answer from the CLI's journal, which is whole whatever the screen shows; a fence in it is taken off. */
+/** The answer from the CLI's journal, which is complete whatever the screen shows; the marks of the fence are removed. */
 export function journalAnswer({ answer }: Journalled, nonce: string): ScreenAnswer | undefined {
   if (answer === undefined || answer.trim() === '') return undefined
   const inside = fencedIn(answer, nonce)
   return { text: inside ?? answer.trim(), fenced: true, whole: true, by: 'journal' }
 }
 
-/** The answer from the terminal: the text inside the fence, else all text after the prompt. */
+/** The answer from the terminal: the text inside the fence, otherwise all text after the prompt. */
 export async function screenAnswer(
   watcher: ScreenWatcher,
   screen: Screen,
@@ -33,7 +33,7 @@ export async function screenAnswer(
   const { rows, whole } = rowsSince(withoutSign(history, screen, asked, reader), asked, reader)
   const inside = fencedIn(unfolded(rows, screen.cols).join('\n'), nonce)
   if (inside !== undefined) return { text: inside, fenced: true, whole: true, by: 'fence' }
-  // The opening mark has scrolled out of the terminal; the output itself may still hold it.
+  // The opening mark has scrolled out of the terminal, but the raw output may still contain it.
   const closed = marksOf(nonce).find((marks) => fenceCloses(rows.join('\n'), marks))
   const printed = closed && watcher.printed(closed)
   const text = printed === undefined ? undefined : fencedIn(printed, nonce)
@@ -43,8 +43,8 @@ export async function screenAnswer(
 }
 
 /**
- * The answer of a program that is done and shows nothing between its prompt and its idle mark: some print their mark before
- * the answer, and some answer with the words of the prompt, which look like its echo.
+ * The answer of a program that has finished but shows nothing between its prompt and its idle mark: some print their mark before the
+ * answer, and some answer with the text of the prompt, which looks like its echo.
  */
 export function oddAnswer(screen: Screen, asked: PastedPrompt, nonce: string, { reader }: ScreenFacts): string {
   const { cols } = screen
@@ -91,8 +91,8 @@ export function fencedIn(text: string, nonce: string): string | undefined {
 type ScreenBefore = { said: readonly string[]; sign: string; below: ReadonlySet<string> }
 
 /**
- * A prompt as it was pasted; without the screen `before` it is looked for everywhere. `held` is what the program's composer
- * showed of it before Enter was pressed.
+ * A prompt as it was pasted; without the screen `before` it is searched for everywhere. `held` is the part of it that the program's
+ * composer showed before Enter was pressed.
  */
 export type PastedPrompt = { text: string; before?: ScreenBefore; held?: string }
 
@@ -104,17 +104,18 @@ export const squeeze = (text: string) => text.replaceAll(added, '')
 const unsteady = /[\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Regional_Indicator}\p{M}\p{Cf}\ufffd]/gu
 const steady = (text: string) => squeeze(text).normalize('NFC').replaceAll(unsteady, '')
 
-/** How much of the end of a prompt is looked for. */
+/** How much of the end of a prompt to search for. */
 const longestTail = 100
 
 /** A row at which the prompt ends; `exact` if only the sign of the composer precedes the prompt. */
 type Echo = { row: number; exact: boolean }
 
 /**
- * Finds the rows, from one on, at which the prompt ends. The prompt must end with its row, so that a word within a sentence does not count.
+ * Finds the rows, from a given one on, at which the prompt ends. The prompt must end where its row ends, so that a match inside a
+ * sentence does not count.
  */
 function echoesOf(rows: readonly string[], { text, before }: PastedPrompt, from = 0): Echo[] {
-  // A prompt of nothing but emoji is compared as it is.
+  // A prompt that consists only of emoji is compared unchanged.
   const compared = steady(text) === '' ? squeeze : steady
   const whole = compared(text)
   const tail = whole.slice(-longestTail)
@@ -126,14 +127,14 @@ function echoesOf(rows: readonly string[], { text, before }: PastedPrompt, from 
     const row = compared(rows[index]!)
     end = (end + row).slice(-tail.length)
     if (row === '' || end !== tail) continue
-    // A longer prompt begins further up; its end alone is telling enough.
+    // A longer prompt begins further up; its end alone is distinctive enough.
     const lead = whole.length > tail.length || row.length < tail.length ? '' : row.slice(0, -tail.length)
     echoes.push({ row: index, exact: signs.includes(lead) })
   }
   return echoes
 }
 
-/** The last row of the prompt's last echo, or of its first echo from a row on; -1 if it has no echo. */
+/** The last row of the prompt's last echo, or of its first echo from a given row on; -1 if it has no echo. */
 export function echoRow(rows: readonly string[], asked: PastedPrompt, from?: number): number {
   const all = echoesOf(rows, asked, from)
   const exact = all.filter((echo) => echo.exact)
@@ -141,7 +142,7 @@ export function echoRow(rows: readonly string[], asked: PastedPrompt, from?: num
   return (from === undefined ? echoes.at(-1) : echoes[0])?.row ?? -1
 }
 
-/** A row of nothing but lines, blocks and the sign before a prompt. */
+/** Matches a row of nothing but lines, blocks and the sign before a prompt. */
 export const chrome = /^[\s─━═╌┄╭╮╰╯┌┐└┘├┤│┃║▀▄█▌▐❯›>$%#]*$/
 
 /** Splits a screen at the composer, which begins with the idle mark, else with the row of the cursor. */
@@ -159,20 +160,19 @@ const signEnds = '$#%>❯›»'
 
 /**
  * The text before the cursor of a program that waits for its next line, below the prompt's echo; undefined if it does not wait. A shell
- * may show a text that differs from the one before the prompt, as after `cd`: one that ends as before, or as the signs of shells do,
- * counts too.
+ * may show a different text than before the prompt, as after `cd`: a text that ends as before, or with a usual shell sign, counts too.
  */
 export function signOn({ rows, cursor }: Screen, { text, before }: PastedPrompt): string | undefined {
   const old = before?.sign.trimEnd() ?? ''
   const row = (rows[cursor.row] ?? '').trimEnd()
   if (old === '' || row === '' || cursor.col < row.length || echoRow(rows, { text }) >= cursor.row) return undefined
-  // Words that were printed without an end of line precede the sign.
+  // Text that was printed without an end of line precedes the sign.
   if (row.endsWith(old)) return old
   const isLast = rows.every((other, at) => at <= cursor.row || other.trim() === '')
   return isLast && (row.at(-1) === old.at(-1) || signEnds.includes(row.at(-1)!)) ? row : undefined
 }
 
-/** The rows of a terminal without the sign at which a program without an idle pattern waits: that is not part of its answer. */
+/** The rows of a terminal without the prompt sign of a program that has no idle pattern: the sign is not part of its answer. */
 export function withoutSign(
   rows: readonly string[],
   screen: Screen,
@@ -185,13 +185,13 @@ export function withoutSign(
   return sign !== undefined && row.endsWith(sign) ? [...rows.slice(0, last), row.slice(0, -sign.length)] : rows
 }
 
-/** How many old rows are looked for to find the beginning of the new ones. */
+/** How many old rows to search for, to find the beginning of the new ones. */
 const anchorRows = 8
 
-/** How many places are looked at; there are several when the same was said before. */
+/** How many positions to look at; there are several if the same text occurred before. */
 const mostPlaces = 20
 
-/** The rows that may be the first after those that were there before, the last one first. */
+/** The rows that may be the first new ones, the last one first. */
 function startsAfter(rows: readonly string[], { said }: ScreenBefore): number[] {
   const anchor = said.filter((row) => row.trim() !== '').slice(-anchorRows)
   if (anchor.length === 0) return [0]
@@ -203,23 +203,23 @@ function startsAfter(rows: readonly string[], { said }: ScreenBefore): number[] 
   return places
 }
 
-/** The rows between a prompt and the composer; `whole` is false when their beginning is out of sight. */
+/** The rows between a prompt and the composer; `whole` is false if their beginning is not visible. */
 export function rowsSince(
   rows: readonly string[],
   asked: PastedPrompt,
   reader: Reader,
 ): { rows: string[]; whole: boolean } {
   const places = asked.before ? startsAfter(rows, asked.before) : []
-  // An answer that is the same as the one before looks like the end of the old rows: no prompt follows it.
+  // An answer equal to the previous one looks like the end of the old rows, but no prompt follows it.
   const from = places.find((place) => echoRow(rows, asked, place) >= 0) ?? places[0]
   const echo = echoRow(rows, asked, from)
   const start = echo >= 0 ? echo + 1 : (from ?? 0)
   const composer = idleRow(rows, reader)
-  // In a program that shows its idle mark before each line, the only one may be the echo itself.
+  // In a program that shows its idle mark before each line, the only mark may be the echo itself.
   const end = composer >= start ? composer : rows.length
   const said = rows.slice(start, end)
   const isOld = (row: string) => asked.before?.below.has(row.trim()) === true
-  // Without an echo, the composer from before the prompt may be the first of the new rows.
+  // Without an echo, the composer from before the prompt may come first among the new rows.
   const first = said.findIndex((row) => !chrome.test(row) && (echo >= 0 || !isOld(row)))
   const last = said.findLastIndex((row) => !chrome.test(row) && !isOld(row))
   return { rows: first < 0 ? [] : said.slice(first, last + 1), whole: echo >= 0 || from !== undefined }

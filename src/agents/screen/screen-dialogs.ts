@@ -10,20 +10,20 @@ type Asking = { name: string; watcher: ScreenWatcher; facts: ScreenFacts; clock:
 /** Some programs take keys that come together for one key. */
 export const keyGapMs = 40
 
-/** How long a dialog that was just drawn may not take keys yet; it would take the second of two for the first. */
+/** How long a new dialog may not accept keys yet: it could mistake the key of a second dialog for its own. */
 const deafMs = 400
 
-/** How long a dialog may stay after its answer, and its pointer in place after a key that moves it. */
+/** How long a dialog may stay visible after its answer, and its pointer in place after a key that moves it. */
 const goneMs = 5_000
 const stepMs = 1_000
 
-/** A key that was taken makes the program draw within this time. */
+/** If a key was accepted, the program draws within this time. */
 const heardMs = 1_500
 
-/** The most keys that are pressed for one answer: no menu is longer. */
+/** The most keys to press for one answer: no menu is longer. */
 const mostSteps = 30
 
-/** The dialog that a screen shows; an unknown one is shown as it is, to be answered in the terminal. */
+/** The dialog that a screen shows; an unknown dialog is shown unchanged, to be answered in the terminal. */
 export function dialogOn(sight: Sight, name: string, { dialog, reader }: ScreenFacts): Dialog | undefined {
   if (sight.gone) return undefined
   const known = dialog?.(sight.screen)
@@ -32,8 +32,8 @@ export function dialogOn(sight: Sight, name: string, { dialog, reader }: ScreenF
 }
 
 /**
- * Asks the person what a dialog asks, and presses the keys of the answer. A dialog that is answered in the terminal
- * itself withdraws the question. Resolves with whether we answered it.
+ * Asks the person the question of a dialog, and presses the keys of the answer. If the dialog is answered in the terminal itself, the
+ * question is withdrawn. Resolves with whether we answered it.
  */
 export async function askDialog(dialog: Dialog, asking: Asking): Promise<boolean> {
   const { name, watcher, facts, clock, ask, signal } = asking
@@ -59,9 +59,7 @@ export async function askDialog(dialog: Dialog, asking: Asking): Promise<boolean
   return press(dialog, answer.picks, asking)
 }
 
-/**
- * Presses the keys of an answer, and stops when the dialog is no longer shown: nothing is typed into another screen.
- */
+/** Presses the keys of an answer, and stops when the dialog disappears, so that nothing is typed into another screen. */
 async function press(dialog: Dialog, picks: string[] | undefined, asking: Asking): Promise<boolean> {
   const { name, watcher, facts, clock, signal } = asking
   for (let step = 0; step < mostSteps && !signal.aborted; step++) {
@@ -76,11 +74,11 @@ async function press(dialog: Dialog, picks: string[] | undefined, asking: Asking
     if (!walks) {
       const gone = (sight: Sight) => !same(dialogOn(sight, name, facts), dialog)
       const { so, sight } = await watcher.until(gone, heardMs, signal)
-      // A program that drew nothing did not take the key; one that drew gets more time, and never the same key twice.
+      // A program that drew nothing ignored the key; a program that drew gets more time, and never the same key twice.
       if (so || sight.quietMs < heardMs) break
       continue
     }
-    // The last key is pressed only when the pointer was seen at the option.
+    // The last key is pressed only after the pointer reached the option.
     const moved = (sight: Sight) => dialogOn(sight, name, facts)?.keys(picks).length !== keys.length
     await watcher.until(moved, stepMs, signal)
   }
@@ -88,7 +86,7 @@ async function press(dialog: Dialog, picks: string[] | undefined, asking: Asking
   return true
 }
 
-/** Whether two dialogs ask the same; the option under the pointer is not part of a question. */
+/** Whether two dialogs ask the same question; the option under the pointer does not matter. */
 function same(a: Dialog | undefined, b: Dialog): boolean {
   const asked = ({ question: { enter: _, ...question } }: Dialog) => JSON.stringify(question)
   return a !== undefined && asked(a) === asked(b)

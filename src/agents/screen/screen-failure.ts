@@ -17,7 +17,7 @@ function lastWords(rows: readonly string[]): string {
     .join('\n')
 }
 
-/** How a program in a terminal exited; its last words are those on its screen. */
+/** How a program in a terminal exited; its last output is the text on its screen. */
 export function endedOf({ screen, gone, now }: Sight): Ended {
   // tmux may have lost the exit code and the signal.
   const { code, signal = 'not known' } = gone ?? {}
@@ -39,12 +39,12 @@ export function exitFailure({ name, profile }: ScreenSpec, sight: Sight, before:
   return { kind: 'crash', message: `${name} exited before ${before}${words ? ` (its last words: ${words})` : ''}` }
 }
 
-/** The failure of a program that exited because of the answer to its question. */
+/** The failure of a program that exited because of the answer to its own question. */
 export function declinedFailure({ name }: ScreenSpec, question: string): Failure {
   return { kind: 'denied', message: `${name} exited after its question was answered: ${question}` }
 }
 
-/** The failure of a program whose screen is not known: nothing is typed into it. */
+/** The failure of a program whose screen is unknown: nothing is typed into it. */
 export function unknownScreenFailure({ name }: ScreenSpec, { screen }: Sight, attach: string | undefined): Failure {
   const words = closingLine(lastWords(screen.rows))
   const look = attach === undefined ? '' : `; look at it with: ${attach}`

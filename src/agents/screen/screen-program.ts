@@ -24,10 +24,10 @@ import { askDialog, dialogOn } from './screen-dialogs.ts'
 const terminalThread = (id: string) => `terminal:${id}`
 const isTerminalThread = (key: string) => key.startsWith('terminal:')
 
-/** How a program came to its terminal: it began, resumed its thread, or was already running. */
+/** How a program got into its terminal: it began new, resumed its thread, or was already running. */
 type ProgramStart = 'began' | 'resumed' | 'there'
 
-/** One CLI in one terminal: the one that still runs, else a new one. */
+/** One CLI in one terminal: the running one if there is one, otherwise a new one. */
 export class TerminalProgram {
   readonly facts: ScreenFacts
   readonly id: string
@@ -37,9 +37,9 @@ export class TerminalProgram {
   #watcher: ScreenWatcher | undefined
   #key: string | undefined
   #leash: Leash
-  /** Whether the program has ever been ready for a prompt; one that was found running has. */
+  /** Whether the program has ever been ready for a prompt; a program that was found running counts as ready. */
   ready = true
-  /** Resolves when the wall around a program that has exited is cleared away. */
+  /** Resolves once the sandbox of a program that has exited is removed. */
   settled: Promise<unknown> = Promise.resolve()
   /** Whether the CLI's own journal has reported one of its turns. */
   journals = false
@@ -67,7 +67,7 @@ export class TerminalProgram {
     return this.#key
   }
 
-  /** The name of the thread on a log: the session's key, else the terminal. */
+  /** The name of the thread in the log: the session's key, otherwise the terminal. */
   get thread(): string {
     return this.#key ?? terminalThread(this.id)
   }
@@ -76,7 +76,7 @@ export class TerminalProgram {
     this.#key = key ?? this.#key
   }
 
-  /** Makes sure that the program runs within the leash; `thread` is resumed if the program no longer runs. */
+  /** Makes sure that the program runs within the leash; resumes `thread` if the program no longer runs. */
   async start(thread: string | undefined, leash: Leash, ask: AskedPerson): Promise<ProgramStart> {
     const resume = thread === undefined || isTerminalThread(thread) || !composes(this.#spec) ? undefined : thread
     const held = tighter(this.#leash, leash) === this.#leash
@@ -90,13 +90,13 @@ export class TerminalProgram {
     }
     if (found) await this.#closeEnded(found)
     this.#leash = leash
-    // A session that closed by itself is resumed, too.
+    // A session that ended by itself is resumed, too.
     const key = this.#key ?? resume
     await this.#open(key, ask)
     return key === undefined ? 'began' : 'resumed'
   }
 
-  /** Closes the terminal of a program that has exited, which may have printed the key to resume by. */
+  /** Closes the terminal of a program that has exited, which may have printed the key for resuming. */
   async #closeEnded(terminal: Terminal): Promise<void> {
     const { farewell } = this.facts
     const screen = farewell && composes(this.#spec) ? await terminal.screen().catch(() => undefined) : undefined
@@ -158,7 +158,7 @@ export class TerminalProgram {
   }
 }
 
-/** Whether the program still runs: a terminal whose program has exited is still found, with its last screen. */
+/** Whether the program still runs: after its exit the terminal can still be found, with its last screen. */
 async function isRunning(terminal: Terminal): Promise<boolean> {
   const later = new Promise<true>((resolve) => setImmediate(resolve, true))
   return Promise.race([terminal.exited.then(() => false), later])
@@ -180,7 +180,7 @@ export async function readyProgram(
   try {
     const first = await startOnce(program, await program.start(thread, leash, ask), waiting)
     if (!first || !('failure' in first) || !program.watcher.gone) return first
-    // The supervisor saw the program exit as well, and decides whether to start another one.
+    // The supervisor noticed the exit as well, and decides whether to start another program.
     if (waiting.signal.aborted) return undefined
     // The program had exited before this turn: start it again, or resume its thread.
     if (first.how === 'there') return await startOnce(program, await program.start(thread, leash, ask), waiting)
@@ -213,36 +213,33 @@ export type ReadyWait = {
   /** Called at every sign of life. */
   heard(): void
   state(state: State): Promise<void>
-  /** Whether the screen shows a prompt of this turn that was pasted and not entered: then no idle mark is waited for. */
+  /** Whether the screen shows a prompt of this turn that was pasted but not entered: then the idle mark will not appear. */
   unsent?(sight: Sight): boolean
 }
 
-/** How long an unknown screen may stay unchanged before the wait fails; an empty screen is only slow. */
+/** How long an unknown screen may stay unchanged before the wait fails; an empty screen is merely slow. */
 const strangeMs = 20_000
 
 /**
- * How long a program without patterns may show nothing before it counts as one that never shows anything. Keys that reach
- * a program before it reads its terminal itself are changed on the way: its Enter would arrive as a new line.
+ * How long a program without patterns may show nothing before it counts as a program that never shows anything. The terminal changes keys
+ * that arrive before a program reads it itself: an Enter would arrive as a new line.
  */
 const emptyMs = 20_000
 
-/** How long a program that just started must draw nothing to be ready, and how long that is waited for. */
+/** How long a program that just started must draw nothing to count as ready, and the most time to wait for that. */
 const stillMs = 300
 const mostDrawnMs = 2_000
 
 /**
- * How long a program must draw nothing after an answer to a question of its start: some programs then start themselves again,
- * and their old screen stays meanwhile.
+ * How long a program must draw nothing after an answer to a question at its start: some programs then restart themselves, and their old
+ * screen stays meanwhile.
  */
 const stillAfterAnswerMs = 1_000
 
-/** A program that exits this soon after an answer exited because of it. */
+/** If a program exits this soon after an answer, it exited because of the answer. */
 const leaveMs = 3_000
 
-/**
- * Waits until the program takes a prompt, and asks the person what the CLI asks on the way; undefined when the wait
- * was stopped.
- */
+/** Waits until the program accepts a prompt, and passes the CLI's questions on to the person; undefined if the wait was stopped. */
 async function untilReady(
   program: TerminalProgram,
   { spec, clock, ask, signal, heard, state, unsent }: ReadyWait,
@@ -274,7 +271,7 @@ async function untilReady(
     }
     const shows = screen.rows.some((row) => row.trim() !== '')
     const starts = began && !shows && reading.by === 'quiet' && quietMs < emptyMs
-    // A program without an idle mark is ready when its ready mark has been seen.
+    // A program without an idle mark is ready once its ready mark has appeared.
     const stands = seen && !starts && (reading.state === 'idle' || (ready !== undefined && idle === undefined))
     if (stands) standsSince ??= at
     // Some programs draw their composer first, and the old conversation or a question only then.

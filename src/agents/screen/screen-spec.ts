@@ -12,15 +12,15 @@ import { quotedWord } from '../../base/text/shell-word.ts'
 import { leashFailure } from '../process-failure.ts'
 
 /**
- * An agent of the settings that runs in a terminal. A `command` runs exactly as written, with `args` as an argv;
- * without one the profile composes the interactive command from the leash. The patterns replace those of the profile.
+ * An agent of the settings that runs in a terminal. A `command` runs exactly as written, with `args` as an argv; without it the profile
+ * composes the interactive command from the leash. The patterns override those of the profile.
  */
 export type ScreenSpec = {
   name: string
   command?: string
   args?: readonly string[]
   env?: Record<string, string>
-  /** Variables that the program does not get: keys of other vendors. */
+  /** Environment variables that are hidden from the program: keys of other vendors. */
   withheld?: readonly string[]
   window: number
   timeoutMs: number
@@ -49,16 +49,16 @@ export type ScreenParts = {
   /** The folder of the CLI's journals. */
   home: string
   env: Readonly<Record<string, string | undefined>>
-  /** Puts the CLI behind a wall if it needs one. */
+  /** Puts the CLI into a sandbox if it needs one. */
   enclose?: Enclose
   lend?: Lend
   /** A folder for prompts that are too long to be pasted. */
   temp: string
-  /** Whether a file below the folder changed since then: some work shows nowhere else. */
+  /** Whether a file below the folder changed since that time: some work has no other visible sign. */
   changed?(cwd: string, since: number): Promise<boolean>
 }
 
-/** The facts of a program without a profile. Ctrl+C interrupts it: to a shell, Escape would begin another key. */
+/** The facts of a program without a profile. Ctrl+C interrupts it, because in a shell Escape would begin another key. */
 const unknownProgram: ScreenFacts = { command: () => '', leashes: {}, reader: {}, interrupt: ['Ctrl+C'], quit: [] }
 
 export function screenFactsOf(spec: ScreenSpec): ScreenFacts {
@@ -70,7 +70,7 @@ export function screenFactsOf(spec: ScreenSpec): ScreenFacts {
 /** Whether the profile composes the command: then the leash is enforced, and the thread can be resumed. */
 export const composes = (spec: ScreenSpec) => spec.command === undefined && spec.profile?.screen !== undefined
 
-/** Why an agent is not started at all. */
+/** The reason not to start an agent at all. */
 export function screenStartFailure(spec: ScreenSpec, leash: Leash): Failure | undefined {
   if (composes(spec)) return leashFailure(spec.name, leash, spec.profile?.screen)
   if (spec.command !== undefined) return undefined

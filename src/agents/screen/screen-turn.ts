@@ -37,11 +37,11 @@ type ScreenTurnParts = {
   spec: ScreenSpec
   parts: ScreenParts
   program: TerminalProgram
-  /** Aborts when the terminal is detached or closed: then no key is pressed to stop the work. */
+  /** Aborts once the terminal is detached or closed: then no key is pressed to stop the work. */
   gone: AbortSignal
 }
 
-/** Takes one turn in the terminal, and then emits the facts of its end. */
+/** Runs one turn in the terminal, and then emits the facts about its end. */
 export async function takeScreenTurn(
   { spec, parts, program, gone }: ScreenTurnParts,
   turn: Turn,
@@ -116,7 +116,7 @@ function threadEmitter(emit: Emit): (key: string) => Promise<void> {
   }
 }
 
-/** Whether a program works without drawing: it has child processes and no busy mark, or a file changed. */
+/** Whether a program works without drawing: it has child processes and shows no busy mark, or a file changed. */
 async function alive(
   { terminal, facts }: TerminalProgram,
   parts: ScreenParts,
@@ -137,18 +137,15 @@ type ScreenJob = {
   parts: ScreenParts
   program: TerminalProgram
   turn: Turn
-  /** The key of a thread that was handed in. */
+  /** The key of the thread to resume. */
   resume: string | undefined
   emit: Emit
-  /** Emits the key of the session, once it is known: after a crash nothing else leads back to it. */
+  /** Emits the key of the session as soon as it is known: after a crash, only the key leads back to the session. */
   thread(): Promise<void>
   waiting: ReadyWait
 }
 
-/**
- * The result of a turn; `end` is undefined when it was stopped. `entered` is the prompt that the program may be
- * working on.
- */
+/** The result of a turn; `end` is undefined if it was stopped. `entered` is the prompt that the program may be working on. */
 type ScreenResult = {
   end?: ScreenAnswer | Failure
   entered?: string
@@ -161,7 +158,7 @@ async function runInTerminal(job: ScreenJob): Promise<ScreenResult> {
   const { spec, parts, program, turn, resume, waiting } = job
   const own = resumedThread(spec.name, turn.history, resume)
   const nonce = turn.sent ?? nonceOf(turn.id)
-  // A prompt that was pasted and not entered makes a screen that is not idle, and only a key of ours will change it.
+  // A screen with a pasted prompt that was not entered is not idle, and only a key from us can change it.
   const pasted = turn.sent === undefined ? undefined : promptEnd(promptFor(turn, own.entries, spec), nonce, spec)
   const unsent = (sight: Sight) => pasted !== undefined && isUnsent(sight, pasted, program.facts)
   const ready = await readyProgram(program, own.key, turn.leash, { ...waiting, unsent })
@@ -225,7 +222,7 @@ async function askInTerminal(
   return { entered: text, end, journal: follower.journal }
 }
 
-/** The end of the prompt that was pasted in the turn before this one. */
+/** The end of the prompt that was pasted in the previous turn. */
 function lastPasted(turn: Turn, spec: ScreenSpec): string | undefined {
   const last = turn.history.findLast((entry) => entry.type === 'prompt')
   if (!last) return undefined
@@ -233,13 +230,13 @@ function lastPasted(turn: Turn, spec: ScreenSpec): string | undefined {
   return promptEnd(words, nonceOf(last.turn), spec)
 }
 
-/** The rows since the prompt; undefined when neither the prompt nor the rows before it are in sight. */
+/** The rows since the prompt; undefined if neither the prompt nor the rows before it are visible. */
 function sinceIn(rows: readonly string[], asked: PastedPrompt, { reader }: ScreenFacts): string | undefined {
   const since = rowsSince(rows, asked, reader)
   return since.whole ? since.rows.join('\n') : undefined
 }
 
-/** How long a program may take to become idle after the keys that stop it; one without an idle mark must be quiet for that long. */
+/** How long a program may take to become idle after the keys that stop it; a program without an idle mark must be quiet for that long. */
 const restMs = 1_500
 const quietRestMs = 2_200
 
@@ -248,16 +245,16 @@ const beginMs = 1_500
 
 const never = new AbortController().signal
 
-/** Stops the work of a program, by its own keys and then by Ctrl+C; ends a program that goes on. */
+/** Stops the work of a program, by its own keys and then by Ctrl+C; ends a program that continues. */
 async function interruptProgram({ watcher, facts }: TerminalProgram, text: string, name: string): Promise<void> {
   const steps: (readonly Key[])[] = facts.reader.idle
     ? [facts.interrupt, facts.interrupt, ['Ctrl+C']]
     : [facts.interrupt, ['Ctrl+C']]
-  // An interrupted prompt may come back to the composer; the next turn empties it.
+  // An interrupted prompt may return to the composer; the next turn empties it.
   const rests = ({ screen, reading, gone }: Sight) =>
     gone !== undefined ||
     (reading.state === 'idle' && (facts.composer !== undefined || awaitsPrompt(screen, text, facts)))
-  // Keys that come before the program shows its work would stop nothing.
+  // Keys pressed before the program shows that it works would stop nothing.
   if (facts.reader.busy)
     await watcher.until(({ reading, gone }) => gone !== undefined || reading.state !== 'idle', beginMs, never)
   for (const keys of steps) {

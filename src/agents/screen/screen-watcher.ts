@@ -11,21 +11,21 @@ import { read } from '../../core/screen/reading.ts'
 export type Sight = {
   screen: Screen
   reading: Reading
-  /** The elapsed time at which something was last drawn: it changes only if something was drawn since. */
+  /** The elapsed time of the last drawing: it changes only if something new was drawn. */
   drawnAt: number
   /** How long nothing has been drawn, in ms. */
   quietMs: number
   /** The elapsed time of the look, and the time of day. */
   at: number
   now: number
-  /** When the last child process of the turn was seen to have exited; -Infinity if none was seen. */
+  /** When the exit of the turn's last child process was noticed; -Infinity if none was. */
   childGoneAt: number
-  /** The factor by which this machine, busy as it is, is waited for longer than one at rest. */
+  /** The factor by which waits are longer on this machine than on an idle one. */
   stretch: number
   gone?: Exit
 }
 
-/** How a turn under way is recognised: by its fence, by the text since its prompt, and by child processes beyond those at rest. */
+/** Signs of a turn under way: its fence, the text since its prompt, and more child processes than at rest. */
 export type TurnMarks = {
   nonce?: string
   /** Whether the program was asked for the fence. */
@@ -35,26 +35,26 @@ export type TurnMarks = {
 }
 
 /**
- * A look costs time (tmux is a process each time), so looks take a twentieth of the time at most. Looks that are quick keep this least
- * gap too, because a key that a person presses in the terminal waits for a look under way. A mark that ends a turn does not wait for it.
+ * A look costs time (tmux starts a process each time), so looks take at most a twentieth of the time. Fast looks keep this minimum gap
+ * too, because a key that a person presses in the terminal waits for a look under way. A mark that ends a turn skips the gap.
  */
 const share = 20
 const leastGapMs = 100
 const mostGapMs = 500
 
-/** How long a look counts while nothing is drawn. */
+/** How long a look remains valid while nothing is drawn. */
 const patienceMs = 5_000
 const childrenMs = 500
 
 /** How long reading a screen may fail before the error counts, unless its program is known to have exited. */
 const exitMs = 5_000
 
-/** How often a screen is looked at for something that must come soon. */
+/** How often to look at a screen for something that must appear soon. */
 const paceMs = 100
 
 const never = new AbortController().signal
 
-/** Looks at one terminal when it has drawn something, and seldom otherwise. */
+/** Looks at one terminal after it has drawn something, and rarely otherwise. */
 export class ScreenWatcher {
   readonly terminal: Terminal
   #reader: Reader
@@ -87,7 +87,10 @@ export class ScreenWatcher {
     return this.#gone
   }
 
-  /** Sets the fence of the turn under way: its closing mark is worth a look at once, and the output is kept from here on. */
+  /**
+   * Sets the fence of the turn under way: when its closing mark appears, the screen is read at once, and the output is recorded from here
+   * on.
+   */
   expect(fence: Marks | undefined): void {
     this.#bell.expect(fence?.close)
     this.#tape = fence && new AnswerTape()
@@ -96,7 +99,7 @@ export class ScreenWatcher {
     this.#childGoneAt = -Infinity
   }
 
-  /** The text between the marks as the program printed it; undefined when it was not drawn line by line. */
+  /** The text between the marks as the program printed it; undefined if it was not drawn line by line. */
   printed(fence: Marks): string | undefined {
     return this.#tape?.between(fence)
   }
@@ -120,7 +123,7 @@ export class ScreenWatcher {
     this.#lateness.noteRead(this.#clock.elapsed() - at)
     const reading = await this.#read(screen, marks)
     const ended = this.#clock.elapsed()
-    // The quicker of two looks counts: one slow look is chance, and the first one always is.
+    // The faster of two looks counts: one slow look is chance, and the first look is always slow.
     this.#gapMs = Math.min(mostGapMs, Math.max(leastGapMs, share * Math.min(ended - at, this.#tookMs)))
     this.#tookMs = ended - at
     this.#lookedAt = ended
@@ -131,7 +134,7 @@ export class ScreenWatcher {
     return { screen, reading, drawnAt, quietMs, at: ended, now, childGoneAt: this.#childGoneAt, stretch, gone }
   }
 
-  /** Resolves when another look may show something new, at the latest after `atMost`. */
+  /** Resolves once another look may show something new, after `atMost` at the latest. */
   async next(signal: AbortSignal, atMost = patienceMs): Promise<void> {
     await this.#bell.rung(Math.min(atMost, this.#patienceMs), signal)
     await this.#bell.urgent(this.#lookedAt + this.#gapMs - this.#clock.elapsed(), signal)
@@ -152,7 +155,7 @@ export class ScreenWatcher {
     }
   }
 
-  /** Reads the screen; a window that was closed by hand has none any more, and its last one counts. */
+  /** Reads the screen; if the window was closed by hand, the last known screen is used. */
   async #screen(): Promise<Screen> {
     for (let left = exitMs; ; left -= paceMs) {
       try {
@@ -165,7 +168,7 @@ export class ScreenWatcher {
     }
   }
 
-  /** Reads the state; child processes are counted only if the screen does not show it, because counting costs a process. */
+  /** Reads the state; child processes are counted only if the screen leaves the state open, because counting starts a process. */
   async #read(screen: Screen, { nonce, fence, since: sinceOf, childrenAtRest }: TurnMarks): Promise<Reading> {
     const since = sinceOf?.(screen)
     const inTurn = childrenAtRest !== undefined
@@ -174,14 +177,14 @@ export class ScreenWatcher {
     const stillMs = inTurn ? drawnMs : undefined
     const look = { screen, children: 0, stillMs, quietMs, stretch: this.#lateness.stretch, nonce, fence, since }
     const reading = read(look, this.#reader)
-    // A prompt that a program without a busy mark shows counts in a turn only while no child process works.
+    // During a turn, the prompt of a program without a busy mark counts only while no child process works.
     const doubtful = reading.state === 'idle' && reading.by === 'pattern' && !this.#reader.busy
-    // While a turn is quiet its child processes are counted again and again: an exit that nobody saw would not count.
+    // While a turn is quiet its child processes are counted repeatedly: an exit between two counts would be missed.
     const quiet = reading.by === 'quiet' && drawnMs >= childrenMs / 2
     const told = reading.by === 'fence' || reading.by === 'pattern' || reading.state === 'busy'
     if (this.#gone || (told && !(inTurn && (doubtful || quiet)))) return reading
     const children = Math.max(0, (await this.children()) - (childrenAtRest ?? 0))
-    // Quiet is counted again from the exit of the last child process: only then can the program go on.
+    // Quiet is measured from the exit of the last child process: only then can the program continue.
     if (this.#hadChildren && children === 0) this.#childGoneAt = this.#clock.elapsed()
     this.#hadChildren = children > 0
     return read(
@@ -195,10 +198,10 @@ export class ScreenWatcher {
   }
 }
 
-/** How much of a turn's output is kept: more than an artifact may hold, with its colours. */
+/** How much of a turn's output is stored: more than an artifact may contain, with its colours. */
 const longestTape = 4 * 1024 * 1024
 
-/** Moves of the cursor other than to the next line, and scrolling regions: text between them is not in the order of its lines. */
+/** Matches scrolling regions and moves of the cursor, except to the next line: text between them is not in the order of its lines. */
 const moves = /\u001b(?:\[[\d;?]*[A-HJLMPSTXdfr@]|[78DEHM])|\u001b\[\?(?:47|1047|1049)[hl]/
 
 /** The output of a turn, for an answer whose beginning has scrolled out of the terminal. */
@@ -222,7 +225,7 @@ class AnswerTape {
   }
 }
 
-/** Wakes a waiter when a terminal has drawn something or its program has exited, and knows how long nothing was drawn. */
+/** Wakes waiters when a terminal has drawn something or its program has exited, and measures how long nothing was drawn. */
 class OutputBell {
   tape: AnswerTape | undefined
   #clock: Clock
@@ -250,7 +253,7 @@ class OutputBell {
     return this.#clock.elapsed() - this.#drawnAt
   }
 
-  /** Called before a look: all that rang before is seen by it. */
+  /** Called before a look, which will see everything that was drawn until then. */
   heard(): void {
     this.#rung = false
     this.#urgent = false
@@ -267,7 +270,7 @@ class OutputBell {
     return this.#until(() => this.#rung, ms, signal)
   }
 
-  /** Resolves when something is worth a look at once, after `ms`, or when the signal aborts. */
+  /** Resolves as soon as something important was drawn, after `ms`, or when the signal aborts. */
   urgent(ms: number, signal: AbortSignal): Promise<void> {
     return this.#until(() => this.#urgent, ms, signal)
   }
@@ -298,7 +301,7 @@ class OutputBell {
     }
   }
 
-  /** Whether the mark is in this chunk, or begins in the one before. */
+  /** Whether the mark is in this chunk, or began in the previous one. */
   #expected(bytes: Uint8Array): boolean {
     if (this.#mark === undefined) return false
     const text = this.#rest + Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')

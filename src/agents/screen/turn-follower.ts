@@ -33,20 +33,20 @@ type FollowParts = {
   signal: AbortSignal
   heard(): void
   state(state: State): Promise<void>
-  /** Reads what the CLI's own journal says of the turn. */
+  /** Reads the turn's part of the CLI's own journal. */
   journal(): Promise<Journalled | undefined>
 }
 
 /**
- * How long the screen of a program that waits for its next prompt must stay unchanged, on a machine that is not busy: after its busy mark
- * was seen, when it was not, and when the prompt has been there all the time and so says little.
+ * How long the screen of a program that waits for its next prompt must stay unchanged, on a machine that is not busy: if its busy mark
+ * was seen, if it was not, and if the prompt has been visible all the time and therefore proves little.
  */
 const settleMs = { seenBusy: 300, neverBusy: 600, neverLeft: 2_000 }
 
 /**
  * How long the screen of a program that did not close the requested fence must stay unchanged, without a child process: at its idle
- * pattern, or if it has no such pattern, at the sign behind which it was given the prompt. Silence alone never ends such a turn:
- * `silenceMs` and `timeoutMs` do.
+ * pattern, or if it has no such pattern, at the sign behind which the prompt was typed. Silence alone never ends such a turn: `silenceMs`
+ * and `timeoutMs` do.
  */
 const fenceMs = { pattern: 10_000, sign: 120_000 }
 
@@ -69,14 +69,14 @@ export class TurnFollower {
   #reporter: ScreenReporter
   #text = ''
   #stillSince = -Infinity
-  /** The rows of the last look, and since when they are on the screen. */
+  /** The rows at the last look, and since when they have been on the screen. */
   #rows = ''
   #rowsSince = -Infinity
   #doneSince: number | undefined
   #seenBusy = false
   /**
-   * Whether the program's prompt was ever out of sight since ours was sent, and whether it was at the last look. One look is not enough: it
-   * may come while the screen is being redrawn and only the prompt is missing.
+   * Whether the program's prompt was ever out of sight since ours was sent, and whether it was so at the last look. One look is not
+   * enough: it may catch the screen while it is being redrawn and only the prompt is missing.
    */
   #promptLeft = false
   #promptAway = false
@@ -97,7 +97,7 @@ export class TurnFollower {
     return this.#journal
   }
 
-  /** Resolves with the answer or the failure; undefined when the signal aborted. */
+  /** Resolves with the answer or the failure; undefined if the signal aborted. */
   async end(): Promise<ScreenAnswer | Failure | undefined> {
     const { spec, program, clock, ask, signal, state, marks } = this.#parts
     const { watcher, facts } = program
@@ -110,7 +110,7 @@ export class TurnFollower {
         if (dialog) {
           await state('asking')
           await askDialog(dialog, { name: spec.name, watcher, facts, clock, ask, signal })
-          // The turn goes on, however soon the program is seen to be done.
+          // The turn continues, even if the program seems to be finished.
           if (!signal.aborted && !watcher.gone) await state('busy')
           continue
         }
@@ -126,12 +126,12 @@ export class TurnFollower {
     return undefined
   }
 
-  /** Whether nothing shows that the program has taken the prompt. */
+  /** Whether there is no sign that the program has accepted the prompt. */
   get #mayBeStranded(): boolean {
     return !this.#seenBusy && this.#journal === undefined && this.#enters < mostEnters
   }
 
-  /** Emits the text that is new on the screen, and records since when the text has not changed. */
+  /** Emits the new text on the screen, and records since when the text has not changed. */
   async #notice({ screen, reading, drawnAt, at, gone }: Sight): Promise<void> {
     const { asked, nonce, program, heard, state } = this.#parts
     const { reader } = program.facts
@@ -173,12 +173,12 @@ export class TurnFollower {
       reading.by === 'fence' || (journal?.answer !== undefined && fencedIn(journal.answer, nonce) !== undefined)
     if (!marked && this.#stillMs(sight) < this.#settleMs(sight)) return undefined
     this.#doneSince ??= at
-    // The journal is complete and the screen may not be, so the turn waits until the CLI has written its journal.
+    // The journal is complete but the screen may not be, so the turn waits until the CLI has written its journal.
     const since = journal ? Math.max(this.#doneSince, this.#journalAt) : this.#doneSince
     if (program.facts.journal && at - since < this.#writeMs(journal, written) * stretch) return undefined
     if (written) return written
     if (reading.by !== 'fence') {
-      // The screen of a resumed thread may show an error of long ago; a journal speaks of this turn alone.
+      // The screen of a resumed thread may show an old error; a journal covers this turn alone.
       const words = journal ? journal.fault : this.#fault(sight)
       if (words !== undefined) return faultFailure(spec, words, now)
     }
@@ -186,7 +186,7 @@ export class TurnFollower {
     if (answer.text !== '') return answer
     const odd = program.facts.reader.busy ? '' : oddAnswer(sight.screen, asked, nonce, program.facts)
     const isLate = at - this.#doneSince >= emptyMs * stretch
-    // A program without patterns may have nothing to print, as a shell after `cd`: its prompt is there again, or time is up.
+    // A program without patterns may print nothing at all, as a shell after `cd`: then its prompt is back, or the time is over.
     if (reading.by !== 'pattern')
       return isLate || signOn(sight.screen, asked) !== undefined ? { ...answer, text: odd } : undefined
     if (odd !== '' && (this.#promptLeft || isLate)) return { ...answer, text: odd }
@@ -198,13 +198,13 @@ export class TurnFollower {
       : undefined
   }
 
-  /** An answer in the journal to which nothing was added for long: it counts although the screen cannot be read as idle. */
+  /** An answer in the journal that has not grown for a long time: it counts even though the screen does not look idle. */
   #writtenAlone({ at, reading, stretch }: Sight, written: ScreenAnswer | undefined): ScreenAnswer | undefined {
     const works = reading.state === 'busy' || reading.state === 'asking'
     return !works && written && at - this.#journalAt >= emptyMs * stretch ? written : undefined
   }
 
-  /** The end of a turn whose program has exited: its answer if there is one, else a failure. */
+  /** The end of a turn whose program has exited: its answer if there is one, otherwise a failure. */
   async #left(sight: Sight, written: ScreenAnswer | undefined): Promise<ScreenAnswer | Failure> {
     const { spec } = this.#parts
     if (written) return written
@@ -240,25 +240,25 @@ export class TurnFollower {
     return (this.#journal = journal)
   }
 
-  /** How long a journal is waited for; a prompt that is in none yet may be queued by a CLI that is still starting. */
+  /** How long to wait for a journal; a prompt that is in no journal yet may be queued by a CLI that is still starting. */
   #writeMs(journal: Journalled | undefined, written: ScreenAnswer | undefined): number {
     if (written) return settleMs.seenBusy
     if (journal?.over || journal?.fault !== undefined) return journalMs
-    // A journal whose turn is not known to be over lags behind the screen, by seconds on a busy machine. A CLI that has taken a
-    // prompt and has not shown any work yet may be busy drawing it.
+    // A journal that does not show the end of the turn yet lags behind the screen, by seconds on a busy machine. A CLI that has accepted
+    // a prompt but shows no work yet may be busy drawing it.
     if (journal) return this.#seenBusy ? emptyMs : this.#longestSilenceMs
-    // A CLI that wrote about an earlier turn will write about this one too, by seconds later on a busy machine.
+    // A CLI that wrote about an earlier turn will write about this one too, but may be seconds late on a busy machine.
     return this.#seenBusy && !this.#parts.program.journals ? journalMs : emptyMs
   }
 
-  /** How long a silent screen is waited for, so that the turn ends before `silenceMs` would fail it. */
+  /** How long to wait for a silent screen, so that the turn ends before `silenceMs` would fail it. */
   get #longestSilenceMs(): number {
     return Math.min(fenceMs.sign, this.#parts.spec.silenceMs / 2)
   }
 
   /**
-   * How long the text has not changed and no child process of the turn has exited. While a fence is waited for, anything that changes on
-   * the screen is work, such as a spinner beside the prompt.
+   * How long neither the text has changed nor a child process of the turn has exited. While a fence is expected, any change on the screen
+   * counts as work, such as a spinner beside the prompt.
    */
   #stillMs({ at, childGoneAt }: Sight): number {
     return at - Math.max(this.#parts.spec.fence ? this.#rowsSince : this.#stillSince, childGoneAt)
@@ -268,16 +268,16 @@ export class TurnFollower {
   #settleMs({ reading: { by }, stretch }: Sight): number {
     const { spec, program } = this.#parts
     const silent = by === 'quiet'
-    // A fence was asked for and has not come.
+    // A fence was requested but has not appeared.
     if (spec.fence) return silent ? this.#longestSilenceMs : fenceMs.pattern
-    // The reading has already waited for quiet.
+    // The reading of the screen has already waited for quiet.
     if (silent) return 0
     const { busy, idle } = program.facts.reader
     const says = busy !== undefined || idle === undefined || this.#promptLeft
     return (this.#seenBusy ? settleMs.seenBusy : says ? settleMs.neverBusy : settleMs.neverLeft) * stretch
   }
 
-  /** How soon an unchanged screen would mean something new, in ms; undefined if time alone changes nothing. */
+  /** How soon an unchanged screen would get a new meaning, in ms; undefined if time alone changes nothing. */
   #wakeMs(sight: Sight): number | undefined {
     if (this.#reporter.restless || (this.#promptAway && !this.#promptLeft)) return restlessMs
     if (sight.reading.state !== 'idle') return undefined
@@ -290,13 +290,13 @@ export class TurnFollower {
 /** How much of a turn is emitted while it runs; all of it is on the screen. */
 const mostShown = 256 * 1024
 
-/** How many lines are remembered, to know the new ones of a redrawn screen. */
+/** How many lines are remembered, to recognise the new lines of a redrawn screen. */
 const remembered = 500
 
-/** Emits the new text of a screen: a line once it is whole or no longer changes, and none twice. */
+/** Emits the new text of a screen: each line once, as soon as it is whole or no longer changes. */
 export class ScreenReporter {
   #emit: Emit
-  /** The lines that were emitted last, and those of the last look. */
+  /** The lines that were emitted last, and the lines at the last look. */
   #lines: string[] = []
   #shownLines: readonly string[] = []
   #open = ''
@@ -313,7 +313,7 @@ export class ScreenReporter {
     return this.#restless
   }
 
-  /** Takes the text after the prompt as it is now; `over` when no more will come. */
+  /** Handles the current text after the prompt; `over` if no more will follow. */
   async tell(text: string, over = false): Promise<void> {
     const still = over || text === this.#seen
     this.#seen = text

@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs'
 
-/** The bytes that an ordinary user can still write where a path is; undefined if the system does not tell. */
+/** How many bytes an ordinary user can still write on the disk of a path; undefined if the system does not report it. */
 export function freeBytes(path: string): number | undefined {
   try {
     const { bavail, bsize } = statfsSync(path)

@@ -1,7 +1,7 @@
 import { watch } from 'node:fs'
 import { basename, dirname } from 'node:path'
 
-/** Calls `ring` when a file is written, by the file system's notification. On a system without one, `ring` is never called. */
+/** Calls `ring` when a file is written, as notified by the file system. On a system without notifications, `ring` is never called. */
 export function watchFile(file: string, ring: () => void): { close(): void } {
   try {
     const watcher = watch(dirname(file), { persistent: false }, (_event, name) => {

@@ -36,7 +36,7 @@ export function makeFolder(path: string): void {
   syncFolder(dirname(path))
 }
 
-/** Creates a folder as `makeFolder` does; throws when a link leads from its path to another place. `path` begins with a real path. */
+/** Creates a folder like `makeFolder`; throws if a link leads from its path to another place. `path` must begin with a real path. */
 export function makeFolderHere(path: string): void {
   makeFolder(path)
   const real = realpathSync(path)
@@ -45,7 +45,7 @@ export function makeFolderHere(path: string): void {
 
 const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
-/** Looks at a path without following a link; undefined if nothing is there, or nobody may look. */
+/** Reads the facts about a path without following a link; undefined if nothing exists there, or if it cannot be examined. */
 export function lookAt(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false })
@@ -84,7 +84,7 @@ export function syncFolder(path: string): void {
   }
 }
 
-/** Replaces a file as a whole: a reader finds the old content or the new one, also after a crash. */
+/** Replaces a file as a whole: a reader finds the old content or the new one, even after a crash. */
 export function replaceFile(path: string, body: string | Uint8Array, temporary = `${path}.tmp`, mode = 0o600): void {
   try {
     writeFileSync(temporary, body, { mode, flush: true })

@@ -13,7 +13,7 @@ export function projectRoot(cwd: string): string {
   }
 }
 
-/** Returns the folder of a project's git index (`own`) and the one that its worktrees share (`common`). */
+/** Returns the folder of a project's git index (`own`) and the folder that its worktrees share (`common`). */
 export function gitFolders(root: string): { own: string; common: string } | undefined {
   try {
     const place = join(root, '.git')
@@ -25,8 +25,8 @@ export function gitFolders(root: string): { own: string; common: string } | unde
 }
 
 /**
- * Whether the git folders of a project are its own: they lie in it, or the folder outside names the project as its worktree or its
- * submodule. A project that was made to deceive could name any other repository as its own.
+ * Whether the git folders of a project are its own: they are inside it, or the folder outside names the project as its worktree or its
+ * submodule. A malicious project could name any other repository as its own.
  */
 export function hasOwnGitFolders(root: string, { own, common }: { own: string; common: string }): boolean {
   try {
@@ -42,16 +42,16 @@ export function hasOwnGitFolders(root: string, { own, common }: { own: string; c
   }
 }
 
-/** The value of `core.worktree`, as git writes it into the settings of a submodule. */
+/** The value of `core.worktree`, in the form that git writes into the settings of a submodule. */
 const worktreeIn = (config: string) => /^\[core\]\n(?:[ \t].*\n)*?[ \t]*worktree = (.+)$/m.exec(config)?.[1]
 
-/** Returns the folder whose settings, objects and refs a git folder uses; throws if git could not tell which one that is. */
+/** Returns the folder whose settings, objects and refs a git folder uses; throws if git could not determine it. */
 export function commonFolder(own: string): string {
   const shared = join(own, 'commondir')
   return isThere(shared) ? resolve(own, withoutEnd(readFileSync(shared, 'utf8'))) : own
 }
 
-/** Reads the file `.git` of a worktree or submodule, which names its real folder; throws if git would not accept the file. */
+/** Parses the file `.git` of a worktree or submodule, which names its real folder; throws if git would not accept the file. */
 export function pointer(text: string): string {
   const start = 'gitdir: '
   const path = withoutEnd(text.slice(start.length))
@@ -59,12 +59,12 @@ export function pointer(text: string): string {
   return path
 }
 
-/** Git strips the end of the line and nothing else: a path that ends with a blank names another folder. */
+/** Git only removes the end of the line: a path that ends with a blank names another folder. */
 const withoutEnd = (text: string) => text.replace(/[\r\n]+$/, '')
 
 /**
- * Whether git may know a file of a project, so that a pull can bring or change it. The index is searched for the end of the path
- * without regard to case, and one that does not hold its paths as they are counts as knowing every file. Starts no process.
+ * Whether git may track a file of a project, so that a pull can create or change it. The index is searched for the end of the path,
+ * ignoring case, and an index that does not contain its paths literally counts as tracking every file. Starts no process.
  */
 export function mayBeTracked(root: string, path: string): boolean {
   const folders = gitFolders(root)
@@ -73,7 +73,7 @@ export function mayBeTracked(root: string, path: string): boolean {
   if (!isThere(index)) return false
   try {
     const bytes = readFileSync(index)
-    // Since version 4 a path leaves out what it shares with the one before; a split or sparse index leaves out whole entries.
+    // Since version 4 a path omits the beginning that it shares with the previous path; a split or sparse index omits whole entries.
     if (bytes.readUInt32BE(4) > 3 || ['link', 'sdir'].some((name) => bytes.includes(name))) return true
     const names = bytes.toString('latin1').toLowerCase()
     return [path, relative(root, realpathSync(join(root, path)))]
@@ -84,7 +84,7 @@ export function mayBeTracked(root: string, path: string): boolean {
   }
 }
 
-/** Names of which a repository has at least one beside HEAD. */
+/** In addition to HEAD, a repository has at least one of these names. */
 const besideHead = ['commondir', 'objects', 'refs', 'config', 'gitdir', 'config.worktree']
 
 /**
@@ -98,7 +98,7 @@ export function isGitFolder(folder: string): boolean {
   return head !== undefined && !head.isDirectory() && besideHead.some((name) => isThere(join(folder, name)))
 }
 
-/** Whether git would take a folder for a bare repository as it is now. */
+/** Whether git would accept a folder as a bare repository in its present state. */
 export function isBareFolder(folder: string): boolean {
   const isFolder = (name: string) => statSync(join(folder, name), { throwIfNoEntry: false })?.isDirectory() === true
   try {
@@ -108,13 +108,13 @@ export function isBareFolder(folder: string): boolean {
   }
 }
 
-/** Whether git reads objects of another folder, too. A list without a line names none: the sandbox leaves such a file behind. */
+/** Whether git also reads objects from another folder. An empty list names none: the sandbox leaves such a file behind. */
 export function readsOtherObjects(objects: string): boolean {
   const lists = ['alternates', 'http-alternates'].map((name) => join(objects, 'info', name))
   return lists.some((list) => (statSync(list, { throwIfNoEntry: false })?.size ?? 0) > 0)
 }
 
-/** Lists the uncommitted files. Submodules are left out: git would start itself in each of them, with its settings. */
+/** Lists the uncommitted files. Submodules are left out, because git would start itself in each of them, with its settings. */
 export const anyChange = ['status', '--porcelain', '--no-renames', '-z', '--ignore-submodules=all'] as const
 
 /** The nested repositories among the entries of `git ls-files -z -s`, one character per byte. */
@@ -149,8 +149,8 @@ export function withGitConfig<E extends Env>(
 }
 
 /**
- * Returns an environment in which looking at a project's repository starts no file monitor and takes no lock that it does not need.
- * Repositories inside it that are not submodules are not looked into, since their settings are a stranger's.
+ * Returns an environment in which reading a project's repository starts no file monitor and takes no unnecessary lock. Nested
+ * repositories that are not submodules are not entered, because their settings are a stranger's.
  */
 export function withQuietGit<E extends Env>(env: E, root: string): E & Record<string, string | undefined> {
   const settings: (readonly [string, string])[] = [['core.fsmonitor', 'false']]

@@ -6,7 +6,10 @@ import { open, opendir } from 'node:fs/promises'
 import { basename, dirname, join, sep } from 'node:path'
 import { errorCode } from './files.ts'
 
-/** Thrown when a path leads to a place other than the one that was checked: a folder or link on its way was replaced meanwhile. */
+/**
+ * Thrown if a path leads to a place other than the one that was checked, because a folder or link on the way was replaced in the
+ * meantime.
+ */
 export class MovedPath extends Error {
   override name = 'MovedPath'
 
@@ -16,22 +19,22 @@ export class MovedPath extends Error {
 }
 
 /**
- * Linux shows an open folder as a path (`/proc/self/fd/3`) that leads to that very folder, whatever becomes of its name.
- * Elsewhere a folder is found by its name each time, and compared before and after each use.
+ * Linux shows an open folder as a path (`/proc/self/fd/3`) that always leads to that folder, even if its name changes. On other systems a
+ * folder is found by its name each time, and compared before and after each use.
  */
 const byDescriptor = process.platform === 'linux' && existsSync('/proc/self/fd')
 
-/** The path under which a program finds the open file that it was given as this descriptor. */
+/** The path under which a program finds an open file that it got as this descriptor. */
 export const descriptorPath = (fd: number): string => (byDescriptor ? `/proc/self/fd/${fd}` : `/dev/fd/${fd}`)
 
-/** Opens a folder only to name what is in it, which needs no permission to list it; Node has no name for this flag of Linux. */
+/** Opens a folder only for naming its entries, which needs no permission to list it; Node has no name for this flag of Linux. */
 const O_PATH = byDescriptor ? 0o10000000 : 0
 
 const openAsFolder = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW | O_PATH
 
 /**
- * A folder that is open, so that a link put in the place of it, or of a folder above it, leads nobody astray: a check of a
- * path by its name says nothing about the file that a later call opens by that name.
+ * A folder that is held open, so that replacing it, or a folder above it, by a link has no effect: a check of a path by its name says
+ * nothing about the file that a later call opens by that name.
  */
 export class HeldFolder {
   readonly real: string
@@ -42,7 +45,7 @@ export class HeldFolder {
     this.#fd = fd
   }
 
-  /** Opens the folder at a real path; throws a MovedPath when another folder is found there. */
+  /** Opens the folder at a real path; throws a MovedPath if another folder is found there. */
   static open(real: string): HeldFolder {
     const folder = new HeldFolder(real, folderAt(Buffer.from(real), real))
     try {
@@ -55,7 +58,7 @@ export class HeldFolder {
     }
   }
 
-  /** Opens the folder at a real path. Makes it if it is missing, together with the folders above it. */
+  /** Opens the folder at a real path, and creates it and the folders above it if they are missing. */
   static make(real: string): HeldFolder {
     const missing: string[] = []
     let there = real
@@ -72,7 +75,9 @@ export class HeldFolder {
     return folder
   }
 
-  /** Opens a folder in this one, and makes it if asked. Throws a system error for a missing one, and a MovedPath for a link. */
+  /**
+   * Opens a folder inside this one, and with `make` creates it. Throws a system error if it is missing, and a MovedPath if it is a link.
+   */
   child(name: string | Uint8Array, make = false): HeldFolder {
     const path = this.at(name)
     const real = join(this.real, Buffer.from(name).toString())
@@ -99,7 +104,7 @@ export class HeldFolder {
     return Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name)])
   }
 
-  /** Opens a file of this folder with these flags; the name is not followed if it is a link, and a pipe is not waited for. */
+  /** Opens a file in this folder with these flags; if the name is a link, it is not followed, and a pipe is opened without waiting. */
   async openFile(name: string, flags: number, mode?: number): Promise<FileHandle> {
     const file = await open(this.at(name), flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, mode).catch((error) => {
       throw errorCode(error) === 'ELOOP' ? new MovedPath(join(this.real, name)) : error
@@ -131,7 +136,7 @@ export class HeldFolder {
     return stats
   }
 
-  /** Throws a MovedPath if that name now leads to another folder. Needed only on systems that find a folder by its name. */
+  /** Throws a MovedPath if the folder's name now leads to another folder. Only needed on systems that find a folder by its name. */
   check(): void {
     if (byDescriptor) return
     const [held, now] = [fstatSync(this.#fd), statSync(this.real, { throwIfNoEntry: false })]
@@ -145,8 +150,8 @@ export class HeldFolder {
 }
 
 /**
- * A folder and all folders below it. Each one is opened from the one above it and no link is followed, so that a path that
- * another program listed leads nowhere else. The folders on the way to the last path stay open for the next one.
+ * A folder and all folders below it. Each one is opened from the one above it and no link is followed, so that a path from another
+ * program cannot lead elsewhere. The folders on the way to the last path stay open for the next one.
  */
 export class HeldTree {
   #folders: HeldFolder[]
@@ -156,14 +161,14 @@ export class HeldTree {
     this.#folders = [top]
   }
 
-  /** Opens the tree at a real path; throws a MovedPath when another folder is found there. */
+  /** Opens the tree at a real path; throws a MovedPath if another folder is found there. */
   static open(real: string): HeldTree {
     return new HeldTree(HeldFolder.open(real))
   }
 
   /**
-   * The open folder of a file below the top, by the file's path as seen from there; valid until the next call. Undefined if a folder on
-   * the way is missing, closed to us, or a link.
+   * The open folder of a file below the top, by the file's path relative to it; valid until the next call. Undefined if a folder on the
+   * way is missing, inaccessible, or a link.
    */
   folderOf(path: string): HeldFolder | undefined {
     const names = path.split(sep).slice(0, -1)
@@ -202,7 +207,7 @@ function folderAt(path: Buffer, real: string): number {
   }
 }
 
-/** Opens the file at a real path for reading; throws a MovedPath when that path leads to another file by now. */
+/** Opens the file at a real path for reading; throws a MovedPath if that path now leads to another file. */
 export async function openReal(real: string): Promise<FileHandle> {
   const folder = HeldFolder.open(dirname(real))
   try {

@@ -2,7 +2,7 @@ import { realpathSync, promises } from 'node:fs'
 import { basename, dirname, join, sep } from 'node:path'
 import { isMissing } from './files.ts'
 
-/** Resolves the links in a path, also when its last parts do not exist yet. Undefined for a link that points nowhere. */
+/** Resolves the links in a path, even if its last parts do not exist yet. Undefined for a link that leads nowhere. */
 export async function realOf(path: string): Promise<string | undefined> {
   try {
     return await promises.realpath(path)
@@ -35,7 +35,7 @@ export function isWithin(folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
 }
 
-/** The folders of a project from its root down to one in it. */
+/** The folders of a project, from its root down to one of them. */
 export function foldersDown(root: string, to: string): string[] {
   const folders: string[] = []
   for (let at = realOrSame(to); at !== root && isWithin(root, at); at = dirname(at)) folders.unshift(at)

@@ -1,11 +1,11 @@
 import { errorCode } from './files.ts'
 
-/** The words for a full disk, with the advice to free some space. */
+/** The message for a full disk, with the advice to free some space. */
 export const diskFullWords = 'the disk is full; free some space and try again'
 const unwritable = 'set TERMAITE_HOME to a folder you can write, or make this one writable'
 const inTheWay = 'a file or folder of another kind is in the way; move it and try again'
 
-/** The meaning of each error of the file system, with what to do next. */
+/** The meaning of each file system error, and what to do next. */
 const meanings: Record<string, string> = {
   EACCES: `you have no permission; ${unwritable}`,
   EPERM: `the system does not allow it; ${unwritable}`,
@@ -29,7 +29,7 @@ export function systemErrorWords(error: unknown, code = errorCode(error)): strin
   return code === undefined ? undefined : meanings[code]
 }
 
-/** Whether a full disk caused an error of the file system, or of a program that says so in its own words. */
+/** Whether a full disk caused an error of the file system, or of a program that reports it in its own words. */
 export function isDiskFull(error: unknown): boolean {
   return (
     ['ENOSPC', 'EDQUOT'].includes(errorCode(error) ?? '') || (error instanceof Error && tellsFullDisk(error.message))
@@ -39,14 +39,14 @@ export function isDiskFull(error: unknown): boolean {
 /** Whether a program said that the disk has no room. */
 export const tellsFullDisk = (words: string) => /no space left on device|Disk quota exceeded/i.test(words)
 
-/** Like `systemErrorWords`, with the path that the error is about. */
+/** Like `systemErrorWords`, but with the path that caused the error. */
 export function refusedPathWords(error: unknown): string | undefined {
   const path = (error as { path?: unknown } | undefined)?.path
   const words = systemErrorWords(error)
   return words !== undefined && typeof path === 'string' ? `cannot use ${path}: ${words}` : undefined
 }
 
-/** A program that the person must install first. The message says so; `code` is that of a missing file. */
+/** A program that the person must install first, as the message says; `code` is that of a missing file. */
 export class ProgramMissing extends Error {
   override name = 'ProgramMissing'
   readonly code = 'ENOENT'

@@ -32,9 +32,9 @@ const readings = new Map<string, Reading>()
 const mostReadings = 100
 
 /**
- * Reads settings again only when one of their files has changed: most commands of git need the same settings as the command before,
- * and to start git for them takes as long as the command itself. Settings that include other files are read each time, because
- * those files may change too.
+ * Reads settings again only if one of their files has changed: most git commands need the same settings as the previous command, and
+ * starting git for them takes as long as the command itself. Settings that include other files are read each time, because those files
+ * may change too.
  */
 function cachedSettings(key: string, files: readonly string[], read: () => Promise<Ran>): Promise<GitSetting[]> {
   const state = files.map(stateOf).join()
@@ -54,13 +54,13 @@ function cachedSettings(key: string, files: readonly string[], read: () => Promi
   }
 }
 
-/** A file that was written or replaced has another state. */
+/** A file that was written or replaced has a new state. */
 function stateOf(file: string): string {
   const found = statSync(file, { bigint: true, throwIfNoEntry: false })
   return found ? `${found.dev}:${found.ino}:${found.ctimeNs}` : ''
 }
 
-/** Reads what `git config -z --list` printed. A key without a value stands for true. */
+/** Parses the output of `git config -z --list`. A key without a value stands for true. */
 export function settingsIn({ code, out }: Ran): GitSetting[] {
   if (code !== 0) return []
   const lines = out.toString().split('\0').slice(0, -1)

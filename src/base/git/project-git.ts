@@ -12,21 +12,21 @@ import { withoutProject } from '../process/program-path.ts'
 import { gitCommand, makeStop, runGit } from './run-git.ts'
 import { ProgramMissing } from '../files/system-error.ts'
 
-/** Runs git on the repository of a folder and returns its output; rejects with the reason that git gives. */
+/** Runs git on the repository of a folder and returns its output; rejects with git's reason. */
 export type Git = {
   (at: string | Repository, ...args: string[]): Promise<string>
-  /** Runs git and returns everything about its end. */
+  /** Runs git and returns its output, its errors and its exit code. */
   ran(at: string | Repository, args: readonly string[], options?: GitRunOptions): Promise<Ran>
   /** The names of the filters that the person's own configuration defines. */
   filters(at: string): Promise<string[]>
 }
 
 export type GitRunOptions = Omit<RunOptions, 'cwd' | 'env'> & {
-  /** Lets the filters of the person's own configuration run, such as git-lfs. Those of the repository never run. */
+  /** Allows the filters of the person's own configuration, such as git-lfs. Filters of the repository never run. */
   filters?: boolean
-  /** Lets git start itself, which some commands need. */
+  /** Allows git to start itself, which some commands need. */
   starts?: boolean
-  /** Lets git reach another machine over this protocol; the address is in the arguments. */
+  /** Allows git to reach another machine over this protocol; the address is in the arguments. */
   reaches?: RemoteProtocol
 }
 
@@ -71,8 +71,8 @@ export function projectGit(env: Env): Git {
 }
 
 /**
- * The words and the environment by which a command shows the repository of a folder as `projectGit` does; `remove` is called after its
- * end. Undefined if there is no repository.
+ * The words and the environment with which a command sees the repository of a folder in the same way as `projectGit`; `remove` is called
+ * after the command's end. Undefined if there is no repository.
  */
 export async function showingGit(
   cwd: string,
@@ -87,7 +87,7 @@ export async function showingGit(
   return { ...gitCommand(args, places), remove: view.remove }
 }
 
-/** Runs git and returns its output byte for byte; rejects with the reason that git gives. */
+/** Runs git and returns its output byte for byte; rejects with git's reason. */
 export async function checkedGit(
   { ran }: Pick<Git, 'ran'>,
   at: string | Repository,
@@ -100,7 +100,7 @@ export async function checkedGit(
   throw new Error(error ? error.message : reasonIn(err) || `git ${args[0]} failed`)
 }
 
-/** The line that says why git failed: git may explain a fatal error in further lines, else the last line is the reason. */
+/** The line that says why git failed: git may explain a fatal error in further lines, otherwise the last line is the reason. */
 function reasonIn(err: string): string {
   const lines = err.trim().split('\n')
   return lines.find((line) => line.startsWith('fatal: ')) ?? lines.at(-1)!
@@ -109,7 +109,7 @@ function reasonIn(err: string): string {
 /** A repository whose work tree is `root`. */
 export type Repository = { root: string; own: string; common: string }
 
-/** The repository that a worktree belongs to, for commands that need no files. It stays reachable when the worktree is gone. */
+/** The repository of a worktree, for commands that need no files. It can be used even if the worktree no longer exists. */
 export function repositoryOf(worktree: string): Repository {
   const common = realpathSync(gitFolders(worktree)!.common)
   return { root: common, own: common, common }
@@ -122,10 +122,10 @@ function repositoryAt(cwd: string): Repository | undefined {
   return folders && { root, own: realpathSync(folders.own), common: realpathSync(folders.common) }
 }
 
-/** The parts of the common folder that git reads and writes: data, and nothing that names a program. */
+/** The parts of the common folder that git reads and writes: only data that names no program. */
 const shared = ['HEAD', 'refs', 'packed-refs', 'reftable', 'shallow', 'logs', 'worktrees', 'lfs']
 
-/** Folders that git creates when it needs them; through a link it could not. */
+/** Folders that git creates when it needs them, which it could not do through a link. */
 const created = ['logs', 'worktrees']
 
 /** Commands that change nothing in the git folder. */
@@ -143,7 +143,8 @@ const reading = new Set([
 ])
 
 function viewOf({ root, own, common }: Repository, given: Env, writes: boolean) {
-  // Git also runs in folders outside the project here. There, `runGit` could not tell which folders on the PATH belong to the project.
+  // Git also runs in folders outside the project here. For those, `runGit` could not know which folders on the PATH belong to the
+  // project.
   const env = withoutProject(given, root)
   const path = realpathSync(mkdtempSync(join(env.TMPDIR || tmpdir(), 'termaite-git-')))
   const filled = writes ? created.map((name) => join(common, name)) : []
@@ -176,7 +177,7 @@ function viewOf({ root, own, common }: Repository, given: Env, writes: boolean) 
   }
 }
 
-/** Objects that are kept elsewhere (`objects/info/alternates`) are not read: a stranger's repository could name any folder. */
+/** Objects in other places (`objects/info/alternates`) are not read: a stranger's repository could name any folder. */
 function linkObjects(common: string, view: string): void {
   const objects = join(common, 'objects')
   if (!readsOtherObjects(objects)) return symlinkSync(objects, join(view, 'objects'))
@@ -209,13 +210,16 @@ const plain = new Set([
 
 const isPlain = (key: string) => plain.has(key)
 
-/** How the repository is stored. Left out: `partialclone`, because git would fetch, and `worktreeconfig`, whose file is read here. */
+/**
+ * Settings about the format of the repository. Left out: `partialclone`, because git would fetch, and `worktreeconfig`, whose file is
+ * read here.
+ */
 const isFormat = (key: string) =>
   key === 'core.repositoryformatversion' || /^extensions\.(?!partialclone$|worktreeconfig$)[^.]+$/.test(key)
 
 const isFilter = (key: string) => /^filter\..*\.(?:clean|smudge|process|required)$/s.test(key)
 
-/** Resolves the path of an excludes file, and leaves out one that is not a file: git would wait for ever at a named pipe. */
+/** Resolves the path of an excludes file, and leaves it out if it is not a file: git would wait forever at a named pipe. */
 function readable(setting: GitSetting, root: string): GitSetting[] {
   if (setting.key !== 'core.excludesfile' || setting.value?.startsWith('~/')) return [setting]
   const value = resolve(root, setting.value ?? '')
@@ -224,7 +228,7 @@ function readable(setting: GitSetting, root: string): GitSetting[] {
 
 const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true
 
-/** Ignores errors: another process may have made or filled the folder meanwhile. */
+/** Ignores errors: another process may have created or filled the folder in the meantime. */
 function ignoringFaults(act: () => void): void {
   try {
     act()

@@ -12,23 +12,23 @@ import { withGitConfig } from '../files/git.ts'
 import { findOutside, withoutProject } from '../process/program-path.ts'
 import { ProgramMissing } from '../files/system-error.ts'
 
-/** Where git works. Every place is named, so that git never looks for a repository and never finds one that was planted. */
+/** The folders for git. Every place is named, so that git never searches for a repository and never finds a planted one. */
 export type GitPlaces = {
   cwd: string
   env: Env
-  /** The git folder, and the one whose configuration, objects and refs are used instead of its own. */
+  /** The git folder, and the folder whose configuration, objects and refs are used instead of its own. */
   dir?: string
   common?: string
   tree?: string
   index?: string
-  /** The folder that new objects are written to, in place of the usual one, and others whose objects are read. */
+  /** The folder for new objects, instead of the usual one, and other folders whose objects are read. */
   objects?: string
   alternates?: readonly string[]
   /** Whether git reads the person's and the system's own configuration. */
   person?: boolean
-  /** A folder made by `makeStop`: git then cannot start itself. */
+  /** A folder made by `makeStop`, which keeps git from starting itself. */
   stop?: string
-  /** The protocol over which git may reach another machine, by the person's own credentials and without ever asking for any. */
+  /** The protocol over which git may reach another machine, with the person's own credentials and without ever asking for any. */
   reaches?: RemoteProtocol
 }
 
@@ -91,8 +91,8 @@ const alone = [
 ] as const
 
 /**
- * Makes a folder whose `git` only fails. Git looks there first when it starts itself, so it cannot start itself in a
- * nested repository, whose settings are a stranger's.
+ * Makes a folder with a `git` that always fails. When git starts itself, it looks there first, so it cannot start itself in a nested
+ * repository, whose settings are a stranger's.
  */
 export function makeStop(folder: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -127,17 +127,17 @@ function gitEnv(places: GitPlaces): Record<string, string | undefined> {
     ...(person ? {} : { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' }),
     ...defined({ GIT_EXEC_PATH: stop }),
     PATH: withoutProject(places.env, tree ?? places.cwd).PATH ?? '',
-    // Messages are recognised by their English words.
+    // Messages are recognised by their English text.
     LC_ALL: 'C',
     GIT_ATTR_NOSYSTEM: '1',
     GIT_OPTIONAL_LOCKS: '0',
     GIT_TERMINAL_PROMPT: '0',
     GIT_PAGER: 'cat',
     GIT_EDITOR: 'false',
-    // Objects that a partial clone lacks are missing: they are not fetched.
+    // Objects that a partial clone lacks are not fetched.
     GIT_ALLOW_PROTOCOL: reaches ?? 'none',
     GIT_NO_LAZY_FETCH: '1',
-    // A file that is not in the local store of git-lfs stays a pointer, and the checkout goes on.
+    // A file that is missing from the local store of git-lfs stays a pointer, and the checkout continues.
     GIT_LFS_SKIP_DOWNLOAD_ERRORS: '1',
   }
 }
@@ -150,7 +150,7 @@ const passed =
 
 const ownVariables = (env: Env): Env => Object.fromEntries(Object.entries(env).filter(([name]) => passed.test(name)))
 
-/** Variables by which the person's own credentials and the way to another machine are found. */
+/** Variables that git needs to find the person's own credentials and the way to another machine. */
 const passedOn =
   /^(?:SSH_AUTH_SOCK|SSH_AGENT_PID|GIT_SSH|GIT_SSH_COMMAND|GIT_SSL_CAINFO|SSL_CERT_(?:FILE|DIR)|https?_proxy|HTTPS?_PROXY|all_proxy|ALL_PROXY|no_proxy|NO_PROXY|GH_TOKEN|GITHUB_TOKEN|GITLAB_TOKEN|XDG_RUNTIME_DIR|DBUS_SESSION_BUS_ADDRESS)$/
 
@@ -161,7 +161,7 @@ function remoteVariables(env: Env): Env {
     ...Object.fromEntries(found),
     GIT_ASKPASS: 'false',
     SSH_ASKPASS: 'false',
-    // A program that always fails is asked in the place of the terminal, whatever command the person's settings name for SSH.
+    // A program that always fails is asked instead of the terminal, whatever command the person's settings specify for SSH.
     SSH_ASKPASS_REQUIRE: 'force',
     GCM_INTERACTIVE: 'never',
   }
@@ -170,7 +170,7 @@ function remoteVariables(env: Env): Env {
 /** A path that does not exist, for a machine without git. */
 const missing = '/nonexistent/git'
 
-/** Finds git on the PATH, never in a project: `node_modules/.bin` of a repository may hold a program of that name. */
+/** Finds git on the PATH, never in a project: `node_modules/.bin` of a repository may contain a program of that name. */
 function gitProgram({ env, cwd, tree = cwd }: GitPlaces): string {
   return findOutside('git', env, tree) ?? missing
 }

@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net'
 
-/** IP addresses and networks that a person named, as in `10.0.0.7`, `10.0.0.0/24` and `fd00::/8`. */
+/** IP addresses and networks that a person listed, for example `10.0.0.7`, `10.0.0.0/24` and `fd00::/8`. */
 export class AddressRanges {
-  /** The ranges as they were written. */
+  /** The ranges in their original form. */
   readonly words: readonly string[]
   #list = new BlockList()
 
@@ -12,7 +12,7 @@ export class AddressRanges {
     for (const word of words) this.#add(word)
   }
 
-  /** Reads ranges that are separated by commas. */
+  /** Parses ranges that are separated by commas. */
   static read(text: string): AddressRanges {
     return new AddressRanges(text.split(',').map((word) => word.trim()))
   }
@@ -39,7 +39,7 @@ export class AddressRanges {
 /** The addresses of this machine for itself. */
 export const loopback = new AddressRanges(['127.0.0.0/8', '::1'])
 
-/** An address in its shortest usual form: an IPv4 address that a socket shows as one of IPv6 becomes plain. */
+/** An address in its shortest usual form: an IPv4 address that a socket shows in the form of IPv6 becomes plain. */
 export const plainAddress = (address: string): string => address.replace(/^::ffff:(?=[\d.]+$)/i, '')
 
 /** The network that counts as one sender: an IPv4 address, or the 64 bits of an IPv6 network, because its owner can use all of it. */

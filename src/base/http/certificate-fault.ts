@@ -1,4 +1,4 @@
-/** The fault of a certificate for each error code, with advice on what to do about it. */
+/** The message for each error code of a certificate, with advice on what to do. */
 const faults: Readonly<Record<string, (host: string) => string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: () =>
     `its certificate is self-signed, and no authority that this machine trusts vouches for it. ${trust}`,
@@ -23,7 +23,7 @@ const trust =
 
 type Fault = Error & { code?: unknown }
 
-/** Whether the server answered with something other than TLS. If a request fails while it is written, only the message says so. */
+/** Whether the server answered with something other than TLS. If a request fails while it is being written, only the message says so. */
 const isNoTls = ({ code, message }: Fault) =>
   code === 'ERR_SSL_WRONG_VERSION_NUMBER' ||
   code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG' ||

@@ -22,7 +22,7 @@ export function sendRequest(url: URL, sent: Sent, env: Env): Promise<IncomingMes
   })
 }
 
-/** A request of this size leaves in one piece. */
+/** A request up to this size is sent in one piece. */
 const largestRepeated = 16 * 1024
 
 const closedMeanwhile = new Error('the kept connection was closed before the request was read')
@@ -52,7 +52,7 @@ function sendOnce(url: URL, { method, headers, body, signal }: Sent, env: Env): 
   })
 }
 
-/** The answer of a server, whose body is read once. */
+/** The answer of a server, whose body can be read once. */
 export class HttpAnswer {
   #message: IncomingMessage
 

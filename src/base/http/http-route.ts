@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream'
 import type { ConnectionOptions } from 'node:tls'
 import { messageOf } from '../error-message.ts'
 
-/** How a request leaves this machine: the module that sends it, the options that lead it there, and headers for a proxy. */
+/** How a request leaves this machine: the module that sends it, the options that route it, and headers for a proxy. */
 type Route = {
   module: 'node:http' | 'node:https'
   options: RequestOptions
@@ -59,13 +59,16 @@ export function proxyFor(url: URL, env: Env): URL | undefined {
 
 const bare = (hostname: string) => hostname.replace(/^\[|\]$/g, '')
 
-/** Loopback, and the addresses at which a cloud tells its machines about themselves: no proxy could reach them. */
+/** Loopback, and the addresses at which a cloud gives its machines information about themselves: no proxy could reach them. */
 const isHere = (hostname: string) =>
   /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\]|169\.254(\.\d+){2}|\[fd00:ec2::\w+\]|metadata\.google\.internal)$/.test(
     hostname,
   )
 
-/** Whether `NO_PROXY` names a host: by its name, a domain above it, an address, a network (10.0.0.0/8), or "*"; each may end with a port. */
+/**
+ * Whether `NO_PROXY` contains a host: by its name, a domain above it, an address, a network (10.0.0.0/8), or "*"; each may end with a
+ * port.
+ */
 function isExcluded({ hostname, port, protocol }: URL, env: Env): boolean {
   const list = (env.no_proxy ?? env.NO_PROXY ?? '').split(/[\s,]+/).filter((entry) => entry !== '')
   const host = bare(hostname).toLowerCase()
@@ -100,7 +103,7 @@ function loginFor({ username, password }: URL): Record<string, string> {
   return { 'proxy-authorization': `Basic ${Buffer.from(login).toString('base64')}` }
 }
 
-/** A mistake on the way to a server, which waiting does not fix: a wrong setting, or a proxy that refuses. */
+/** An error on the way to a server that waiting does not fix: a wrong setting, or a proxy that refuses. */
 export const routeFault = 'ERR_ROUTE'
 
 const fault = (message: string, code: string = routeFault) => Object.assign(new Error(message), { code })
@@ -110,7 +113,7 @@ const tunnelMs = 30_000
 
 const tunnels = new Map<string, Agent>()
 
-/** An agent whose connections go through a proxy; TLS is spoken with the server behind it. Connections are kept, as they are without a proxy. */
+/** An agent whose connections go through a proxy, with TLS to the server behind it. Connections are reused, as without a proxy. */
 function tunnelThrough(proxy: URL): Agent {
   const known = tunnels.get(proxy.href)
   if (known) return known
@@ -170,7 +173,7 @@ function tunnelThrough(proxy: URL): Agent {
   return agent
 }
 
-/** A name is sent to the server, so that it shows the right certificate; an address must not be. */
+/** A name is sent to the server, so that it uses the right certificate; an address must not be sent. */
 function nameOf(servername: string | undefined, host: string): string | undefined {
   if (servername) return servername
   return process.getBuiltinModule('node:net').isIP(host) ? undefined : host
@@ -182,8 +185,8 @@ const trusted = new Set<string>()
 const authorityFiles = ['SSL_CERT_FILE', 'TERMAITE_HUB_CA'] as const
 
 /**
- * Trusts the authorities of `SSL_CERT_FILE` and of `TERMAITE_HUB_CA`, beside those that Node trusts already. From then on the whole
- * process trusts them, `fetch` included.
+ * Trusts the authorities of `SSL_CERT_FILE` and of `TERMAITE_HUB_CA`, in addition to those that Node already trusts. From then on the
+ * whole process trusts them, including `fetch`.
  */
 export function trustAuthorities(env: Env): void {
   for (const name of authorityFiles) {

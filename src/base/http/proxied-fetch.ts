@@ -7,7 +7,7 @@ import { hasProxy, proxyFor, trustAuthorities } from './http-route.ts'
 const mostRedirects = 10
 
 /**
- * Returns a `fetch` that goes through the proxies of the environment and trusts its authorities, for libraries that take one. For an
+ * Returns a `fetch` that goes through the proxies of the environment and trusts its authorities, for libraries that accept one. For an
  * address without a proxy, the global `fetch` is used.
  */
 export function fetchFor(env: Env): typeof fetch {
@@ -37,7 +37,7 @@ async function follow(url: URL, sent: Sent, left: number): Promise<Response> {
   if (sent.request.redirect === 'error' || left === 0) throw new TypeError(`${url.origin} redirects too often`)
   const next = new URL(place, url)
   const headers = new Headers(sent.headers)
-  // A login is meant for the server that it was given for.
+  // A login is only meant for its own server.
   if (next.origin !== url.origin) headers.delete('authorization')
   const again = status === 307 || status === 308 || sent.method === 'GET' || sent.method === 'HEAD'
   const same = again ? { method: sent.method, body: sent.body } : { method: 'GET', body: undefined }

@@ -8,12 +8,12 @@ export type RunOptions = {
   cwd: string
   env: Env
   input?: string | Uint8Array
-  /** Open files that the command is given as its descriptors from 3 on. */
+  /** Open files that the command gets as its descriptors from 3 on. */
   files?: readonly number[]
   signal?: AbortSignal
-  /** Called with each chunk of output; true ends the command. */
+  /** Called with each chunk of output; returning true stops the command. */
   enough?(chunk: Uint8Array): boolean
-  /** Called with each piece of the errors, as of a command that tells its progress there; true ends the command. */
+  /** Called with each piece of stderr, for example of a command that reports its progress there; returning true stops the command. */
   heard?(text: string): boolean
 }
 
@@ -30,14 +30,14 @@ export function collect(command: string, args: readonly string[], options: RunOp
     let error: NodeJS.ErrnoException | undefined
     const done = (code?: number) => resolve(defined({ code, out: Buffer.concat(out), err, error }))
     if (options.signal?.aborted) return done()
-    // A program that is named without its path must not be one of the folder that it runs in.
+    // A program that is given without a path must not come from the folder in which it runs.
     const child = childProcesses().spawn(ownProgram(command, options.env, options.cwd), args, {
       cwd: options.cwd,
       env: options.env,
       stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', ...(options.files ?? [])],
       windowsHide: true,
     })
-    // Children of the command may hold its pipes open after its end: the pipes are closed instead of waited for.
+    // Children of the command may keep its pipes open after its exit, so the pipes are closed without waiting.
     const end = () => {
       killChild(child, 'SIGKILL')
       child.stdout?.destroy()
@@ -59,7 +59,7 @@ export function collect(command: string, args: readonly string[], options: RunOp
       err = (err + chunk).slice(-mostWords)
       if (options.heard?.(chunk)) end()
     })
-    // A command that does not read its input closes the pipe: that is not a failure.
+    // A command that does not read its input closes the pipe, which is not a failure.
     child.stdin?.on('error', () => {}).end(options.input)
     options.signal?.addEventListener('abort', end, { once: true })
   })

@@ -1,8 +1,8 @@
 import type { EventEmitter } from 'node:events'
 
 /**
- * Lets bin/termaite.cjs keep the compiled code of this run now. It is called before V8's flags change: V8 takes compiled code only
- * under the flags that it was made with.
+ * Lets bin/termaite.cjs store the compiled code of this run now. It is called before V8's flags change: V8 only accepts compiled code
+ * under the flags with which it was made.
  */
 export function keepCompiledCode(): void {
   ;(process as EventEmitter).emit('termaite-compiled')

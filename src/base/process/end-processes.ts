@@ -8,8 +8,8 @@ const termGraceMs = 3_000
 const killRounds = 40
 
 /**
- * Ends a process group and every other process that `look` finds: SIGTERM first, SIGKILL after the grace, until none is left.
- * Returns the pids that would not die.
+ * Stops a process group and every other process that `look` finds: SIGTERM first, SIGKILL after the grace, until all have exited. Returns
+ * the pids that could not be killed.
  */
 export async function endProcesses(leader: number, look: Look, clock: Clock): Promise<number[]> {
   // A process that was found once is remembered: when its parent dies, `look` may no longer find it.
@@ -60,7 +60,7 @@ function signal(pid: number, name: NodeJS.Signals | 0): boolean {
 
 const nameOf = (proc: Proc) => `${proc.pid}@${proc.start}`
 
-/** Finds the processes to end in a table of all processes. */
+/** Finds the processes to stop in a table of all processes. */
 type Look = (table: readonly Proc[]) => Promise<Proc[]>
 
 /** Finds the members of one process group. */
@@ -69,8 +69,8 @@ export function groupOf(leader: number): Look {
 }
 
 /**
- * Finds every process of a run: its group, the processes that carry its mark, and the children of both, so that a process that
- * started a session of its own is found too.
+ * Finds every process of a run: its group, the processes with its mark, and the children of both, so that a process with a session of its
+ * own is found too.
  */
 export function kinOf(leader: number, mark: string): Look {
   return async (table) => {

@@ -2,7 +2,7 @@ import { PerformanceObserver } from 'node:perf_hooks'
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 import { keepCompiledCode } from './compiled-code.ts'
 
-/** How large the space for new objects may become. A larger one saves no time here. */
+/** The largest size of the space for new objects. A larger one saves no time here. */
 const mostYoung = 16 * 1024 * 1024
 
 /**

@@ -5,15 +5,15 @@ import { uptime } from 'node:os'
 import { endProcesses } from './end-processes.ts'
 import { processFile, processesFrom } from './process-table.ts'
 
-/** A process that goes on after the run that started it: a daemon, in a session of its own. */
+/** A process that continues after the run that started it: a daemon in its own session. */
 export type LeftProcess = { pid: number; start: string; command: string }
 
-/** The marks of runs that came to their end by themselves, the first process of each, and when it began, in clock ticks since the machine started. */
+/** The marks of runs that ended by themselves, the first process of each, and when it began, in clock ticks since the machine started. */
 const overRuns = new Map<string, { pid: number; began: number }>()
 
 const ticksPerSecond = 100
 
-/** The moment as process tables write it, a second early, because the clocks are read one after the other. */
+/** The present time in the unit of process tables, a second early, because the clocks are read one after another. */
 export const ticksNow = () => Math.floor((uptime() - 1) * ticksPerSecond)
 
 /** Notes that a run is over. Its daemons carry its mark. */
@@ -24,15 +24,14 @@ export function noteOver(mark: string, pid: number, began: number): void {
 /** Within this time no machine starts so many processes that their numbers wrap around. */
 const shortTicks = ticksPerSecond
 
-/** Finds the processes that the runs since the last call have left running. Only Linux can tell; elsewhere none are found. */
+/** Finds the processes that the runs since the last call have left running. Only possible on Linux; elsewhere the list is empty. */
 export async function leftProcesses(): Promise<LeftProcess[]> {
   const runs = [...overRuns]
   overRuns.clear()
   if (runs.length === 0 || process.platform !== 'linux') return []
   const earliest = Math.min(...runs.map(([, { began }]) => began))
   const first = Math.min(...runs.map(([, { pid }]) => pid))
-  // Process numbers only grow until they wrap around: if they have not, younger processes have higher ones, and few files need to be
-  // read.
+  // Process numbers grow until they wrap around: before that, younger processes have higher numbers, and only few files need to be read.
   const from = ticksNow() - earliest < shortTicks && lastNumber() >= first ? first : 0
   return youngProcesses(from, earliest).flatMap(({ pid, start }): LeftProcess[] => {
     const environ = processFile(pid, 'environ')
@@ -60,7 +59,7 @@ function lastNumber(): number {
   }
 }
 
-/** Ends processes that were left running, unless other ones have their numbers by now. Returns the pids that would not die. */
+/** Stops processes that were left running, unless other processes now have their numbers. Returns the pids that could not be killed. */
 export async function endLeft(left: readonly LeftProcess[], clock: Clock): Promise<number[]> {
   const isSame = (pid: number, start: string) => left.some((one) => one.pid === pid && one.start === start)
   // No process group has this number: each process is stopped individually.

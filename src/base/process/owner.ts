@@ -4,7 +4,9 @@ import { childProcesses } from './node-processes.ts'
 
 let mark: string | undefined
 
-/** Returns a mark that names this process for good: its machine, the boot, its pid, and its start time, because pids are reused. */
+/**
+ * Returns a mark that identifies this process permanently: its machine, the boot, its pid, and its start time, because pids are reused.
+ */
 export function ownerMark(): string {
   mark ??= [place(), boot(), process.pid, processStart(process.pid) ?? ''].join(',')
   return mark
@@ -19,7 +21,7 @@ export function isAlive(owner: string): boolean {
   const [, since, pid, start] = owner.split(',')
   if (since !== boot()) return false
   const found = processStart(Number(pid))
-  // A process that could not learn its own start time is known by its pid alone.
+  // A process that could not find out its own start time is only identified by its pid.
   return found === unseen || (found !== undefined && (start === '' || start === found))
 }
 
@@ -41,12 +43,12 @@ export function ownerPid(owner: string): number {
   return Number(owner.split(',')[2])
 }
 
-/** The start time of a living process if the system does not tell it. */
+/** The start time of a living process if the system does not report it. */
 const unseen = ''
 
 /**
- * Returns the start time of a process as the system writes it: undefined when the process is gone or a zombie, and empty when
- * the system does not say, because too many files are open or there is no /proc.
+ * Returns the start time of a process in the system's form: undefined if the process is gone or a zombie, and empty if the system does
+ * not report it, because too many files are open or there is no /proc.
  */
 export function processStart(pid: number, platform: string = process.platform): string | undefined {
   if (!Number.isSafeInteger(pid) || pid <= 0) return undefined
@@ -56,11 +58,11 @@ export function processStart(pid: number, platform: string = process.platform): 
   return state === '' || /^[ZX]/.test(state) ? undefined : start
 }
 
-/** The state and the start time of a process; undefined if the system does not say. */
+/** The state and the start time of a process; undefined if the system does not report them. */
 function processFields(pid: number, platform: string): [state: string, start: string] | undefined {
   if (platform === 'linux') {
     try {
-      // The process name may hold spaces and brackets, so fields are counted after its last bracket.
+      // The process name may contain spaces and brackets, so fields are counted after its last bracket.
       const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(')').at(-1)!.trim().split(' ')
       return [fields[0]!, fields[19]!]
     } catch {
@@ -74,7 +76,7 @@ function processFields(pid: number, platform: string): [state: string, start: st
   return error ? undefined : parsePsFields(stdout)
 }
 
-/** Reads the line of `ps -o stat=,lstart=`; both are empty for a process that is gone. */
+/** Parses the line of `ps -o stat=,lstart=`; both are empty for a process that is gone. */
 export function parsePsFields(line: string): [state: string, start: string] {
   const [state = '', ...start] = line.trim().split(/\s+/)
   return [state, start.join(' ')]
@@ -92,10 +94,10 @@ function isThere(pid: number): boolean {
 const isMac = process.platform === 'darwin'
 let here: string | undefined
 
-/** Names the machine and, on Linux, the pid namespace: a pid means nothing in another container. */
+/** Identifies the machine and, on Linux, the pid namespace: a pid means nothing in another container. */
 function place(): string {
   if (here === undefined) {
-    // A Mac's name changes with the network it is in.
+    // A Mac's name changes with its network.
     const machine = readOr('', '/etc/machine-id').trim() || (isMac && sysctl('kern.uuid')) || hostname()
     const processes = linkOr('', '/proc/self/ns/pid').replaceAll(/\D/g, '')
     here = encodeURIComponent([machine, processes].filter((part) => part !== '').join('.'))

@@ -13,8 +13,8 @@ export async function carries(pid: number, mark: string): Promise<boolean> {
 }
 
 /**
- * Returns those of these files that a process with this text in its environment has open; undefined if there is no such process, or no
- * way to tell. Files are compared by their numbers, because behind a wall a file may have another path.
+ * Returns those of the files that a process with this text in its environment has open; undefined if there is no such process, or if this
+ * cannot be determined. Files are compared by their numbers, because behind a wall a file may have another path.
  */
 export async function openedBy(mark: string, paths: readonly string[]): Promise<string[] | undefined> {
   const marked = [...(await environments())].flatMap(([pid, environ]) => (environ.includes(mark) ? [pid] : []))
@@ -23,14 +23,14 @@ export async function openedBy(mark: string, paths: readonly string[]): Promise<
   return paths.filter((path) => open.has(fileNumber(path) ?? ''))
 }
 
-/** Whether any process has a file open, as far as this machine can tell. */
+/** Whether any process that this machine can see has a file open. */
 export function isOpen(path: string): boolean {
   const number = fileNumber(path)
   const pids = process.platform === 'linux' && number !== undefined ? processNumbers() : []
   return pids.some((pid) => openFiles(pid).includes(number!))
 }
 
-/** The numbers of the files that a process has open; none when the process is gone or somebody else's. */
+/** The numbers of the files that a process has open; empty if the process is gone or belongs to somebody else. */
 function openFiles(pid: number): string[] {
   const folder = `/proc/${pid}/fd`
   try {
@@ -66,7 +66,10 @@ function processNumbers(): number[] {
     .map(Number)
 }
 
-/** A file of a process; undefined when the process is gone or somebody else's. It is read at once: none of these comes from a disk. */
+/**
+ * A file of a process; undefined if the process is gone or belongs to somebody else. It is read synchronously, because none of these
+ * comes from a disk.
+ */
 export function processFile(
   pid: number,
   name: 'stat' | 'environ' | 'cmdline' | `task/${string}/children`,
@@ -86,7 +89,7 @@ export function processesFrom(first: number): Proc[] {
   })
 }
 
-/** When a process was started, as `Proc` has it; undefined when the process is gone, and on a system without /proc. */
+/** When a process was started, in the form of `Proc`; undefined if the process is gone, and on a system without /proc. */
 export function startOf(pid: number): string | undefined {
   const stat = process.platform === 'linux' ? processFile(pid, 'stat') : undefined
   return stat && parseStat(pid, stat.toString('latin1'))?.start
@@ -97,7 +100,7 @@ const msOfTick = 10
 /** The time between the starts of two processes, rounded up. */
 export const msBetween = (first: string, second: string): number => (Number(second) - Number(first) + 1) * msOfTick
 
-/** Reads a /proc stat line. The process name may hold brackets, so the fields begin after the last bracket. */
+/** Parses a /proc stat line. The process name may contain brackets, so the fields begin after the last bracket. */
 export function parseStat(pid: number, stat: string): Proc | undefined {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   if (fields[0] === 'Z' || fields[0] === 'X') return undefined
@@ -123,9 +126,7 @@ export function parsePs(out: string): Proc[] {
   })
 }
 
-/**
- * Lets callers share one slow scan. Callers that come while a scan is under way share the next one, because it begins after they asked.
- */
+/** Lets callers share one slow scan. Callers that come while a scan is running share the next one, because it begins after their call. */
 export function shareCalls<T>(look: () => Promise<T>): () => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   let next: Promise<T> | undefined

@@ -5,12 +5,12 @@ import { gitFolders, projectRoot } from '../files/git.ts'
 import { isWithin, realOrSame } from '../files/real-path.ts'
 import { quotedWord } from '../text/shell-word.ts'
 
-/** A PATH without relative folders: the author of the current folder would choose the programs in those. */
+/** A PATH without relative folders: otherwise the author of the current folder would choose the programs. */
 export function absolutePath(path: string): string {
   return path.split(delimiter).filter(isAbsolute).join(delimiter)
 }
 
-/** The folders that this process was pointed at: no program of their projects is started for termaite's own use. */
+/** The folders for which this process works: no program of their projects is started for termaite's own use. */
 const places = new Set<string>()
 
 export function rememberPlace(cwd: string): void {
@@ -18,9 +18,9 @@ export function rememberPlace(cwd: string): void {
 }
 
 /**
- * Finds a program on the PATH that nobody put there who works in a project: relative folders are left out, as are these trees and
- * those of the places that this process works in, by the folder on the PATH and by the real path of the program. A project that
- * holds the person's home is the person's own.
+ * Finds a program on the PATH that no person or agent working in a project could have put there: relative folders are skipped, as are
+ * these trees and those of the places for which this process works, both by the folder on the PATH and by the real path of the program. A
+ * project that contains the person's home is the person's own.
  */
 export function programOutside(word: string, env: Env, trees: readonly string[]): string | undefined {
   const all = [...trees, ...treesOf(env)]
@@ -32,14 +32,14 @@ export function programOutside(word: string, env: Env, trees: readonly string[])
   return undefined
 }
 
-/** Finds a program on the PATH, and passes over those in any tree of the repository of `cwd`. */
+/** Finds a program on the PATH, skipping those in any tree of the repository of `cwd`. */
 export function findOutside(word: string, env: Env, cwd?: string): string | undefined {
   return programOutside(word, env, treesOf(env, cwd))
 }
 
 /**
- * The environment with a PATH on which no project has a folder: for programs that termaite starts by their names itself, and
- * for looking at the programs of the machine.
+ * The environment with a PATH without folders of projects: for programs that termaite itself starts by name, and for examining the
+ * programs of the machine.
  */
 export function withoutProject(env: Env, cwd?: string): Record<string, string | undefined> {
   if (env.PATH === undefined) return { ...env }
@@ -54,8 +54,8 @@ export function withoutProject(env: Env, cwd?: string): Record<string, string | 
 }
 
 /**
- * The path of a program that termaite itself starts. A program that exists only inside the project gets a path that
- * does not exist, so that starting it fails with a clear message.
+ * The path of a program that termaite itself starts. A program that only exists inside the project gets a path that does not exist, so
+ * that starting it fails with a clear message.
  */
 export function ownProgram(word: string, env: Env, cwd: string): string {
   // Without a PATH the system looks in its own folders.
@@ -64,8 +64,8 @@ export function ownProgram(word: string, env: Env, cwd: string): string {
 }
 
 /**
- * A command line whose program is not chosen by the project: if a folder of the project on the PATH would decide, the first word is
- * replaced by the program outside, or by a path that does not exist. Any other line stays as it is written.
+ * A command line whose program the project cannot choose: if a folder of the project on the PATH would decide, the first word is replaced
+ * by the program outside, or by a path that does not exist. Any other line stays unchanged.
  */
 export function bypassFolderProgram(line: string, env: Env, cwd: string): string {
   const [, blank = '', word] = /^(\s*)([\w.+-]+)(?=\s|$)/.exec(line) ?? []
@@ -102,7 +102,7 @@ function treesOf({ HOME }: Env, cwd?: string): string[] {
   return [...trees].filter((tree) => tree !== '/' && !(home !== undefined && isWithin(tree, home)))
 }
 
-/** The project of a folder, the repositories around it, and every tree beside them: the main checkout and the worktrees. */
+/** The project of a folder, the repositories around it, and every tree next to them: the main checkout and the worktrees. */
 export function treesAt(cwd: string): string[] {
   try {
     const project = projectRoot(cwd)
@@ -117,7 +117,7 @@ export function treesAt(cwd: string): string[] {
   }
 }
 
-/** A tree counts only if it has its `.git`: a repository may name any folder, and the machine's own programs must stay found. */
+/** A tree only counts if it has its `.git`: a repository may name any folder, and the machine's own programs must still be found. */
 function treesBeside(root: string): string[] {
   const common = gitFolders(root)?.common
   if (common === undefined) return []

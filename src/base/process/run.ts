@@ -21,27 +21,27 @@ export type Command = {
 
 export type Exit = { code?: number; signal?: string }
 
-/** A command that runs in a session of its own. Both outputs must be read, or the run must be stopped. */
+/** A command that runs in its own session. Both outputs must be read, or the run must be stopped. */
 export interface Run {
   pid: number
   stdin: Writable
   stdout: AsyncIterable<Uint8Array>
   stderr: AsyncIterable<Uint8Array>
   /**
-   * Resolves with how the command ended, once its process group is gone. Never rejects. Daemons that it left behind on
-   * purpose go on.
+   * Resolves with the way the command ended, once its process group is gone. Never rejects. Daemons that it left behind on purpose
+   * continue.
    */
   exited: Promise<Exit>
   /**
-   * Finds every living process of the run, the command itself included. `at` is when the process was started, by the clock's elapsed time
-   * and not too early; only Linux can tell.
+   * Finds every living process of the run, including the command itself. `at` is when the process was started, by the clock's elapsed
+   * time and not too early; only known on Linux.
    */
   processes(): Promise<{ pid: number; at?: number }[]>
-  /** Ends every process of the run. Returns the pids that would not die; never rejects. Does nothing after `exited`. */
+  /** Stops every process of the run. Returns the pids that could not be killed; never rejects. Does nothing after `exited`. */
   end(): Promise<number[]>
 }
 
-/** The variable by which every process of a run carries the marks of all runs above it. */
+/** The variable with which every process of a run carries the marks of all runs above it. */
 const markVariable = 'TERMAITE_RUN'
 
 /** Rejects when the command cannot be started at all. */
@@ -55,7 +55,7 @@ export async function start(command: Command): Promise<Run> {
     // The shell is ours, whatever the folder puts on the PATH; any other program is the caller's choice.
     const program = argv[0] === 'bash' ? ownProgram('bash', env, cwd) : argv[0]
     const child = childProcesses().spawn(program, argv.slice(1), {
-      // The shell's messages begin with the name that it was started by.
+      // The shell's messages begin with the name under which it was started.
       argv0: argv[0],
       cwd,
       env: { ...env, [markVariable]: marks },
@@ -71,7 +71,7 @@ export async function start(command: Command): Promise<Run> {
     await once(child, 'spawn')
     markMoment('agent')
     child.on('error', () => {})
-    // A command that does not read its input closes the pipe: that is not a failure.
+    // A command that does not read its input closes the pipe, which is not a failure.
     child.stdin.on('error', () => {})
     return runOf(child.pid!, { mark, began, at, first }, child.stdin, [child.stdout, child.stderr], left, clock)
   } catch (error) {
@@ -126,7 +126,10 @@ function runOf(
   return run
 }
 
-/** Waits until the pipes deliver what the processes wrote before they died: Node reads pipes between two turns of the event loop. */
+/**
+ * Waits until the pipes have delivered the output that the processes wrote before they died: Node reads pipes between two turns of the
+ * event loop.
+ */
 async function afterTransit<T>(result: T): Promise<T> {
   for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
   return result
@@ -140,10 +143,10 @@ export async function exitsWithin({ exited }: Pick<Run, 'exited'>, ms: number, c
   return gone.signal.aborted
 }
 
-/** How long to wait, after the command has exited, for an output that another process holds open. */
+/** How long to wait, after the command has exited, for an output that another process keeps open. */
 const drainMs = 200
 
-/** More bytes than a pipe holds: what follows them was not written by the command that exited. */
+/** More bytes than a pipe can contain: output beyond that was not written by the command that exited. */
 const mostInTransit = 1 << 20
 
 /** One output of a process. It ends when it is closed or cut, and never throws. */

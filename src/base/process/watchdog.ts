@@ -51,7 +51,7 @@ export function readyWatchdog(env: Env): void {
   child ??= begin(withoutProject(env).PATH)
 }
 
-/** Reports a run before its process starts, so that no moment is uncovered. */
+/** Reports a run before its process starts, so that it is covered from the first moment. */
 export function watch(mark: string, path: string | undefined): void {
   runs.set(mark, undefined)
   const fresh = child === undefined
@@ -79,12 +79,12 @@ function begin(path = '/usr/bin:/bin'): ChildProcess | undefined {
     cwd: '/',
     env: { PATH: path },
   })
-  // When no file can be opened any more, Node gives the process no pipes, and its error comes later.
+  // If no file can be opened any more, Node gives the process no pipes, and its error comes later.
   if ((started.stdin as unknown) === undefined) {
     started.on('error', () => {})
     throw Object.assign(new Error('too many open files'), { code: 'EMFILE' })
   }
-  // When the watchdog fails or is killed, the next run starts another one, which learns all runs.
+  // If the watchdog fails or is killed, the next run starts another one, which gets all runs.
   const lost = () => (child = child === started ? undefined : child)
   started.on('error', lost).on('exit', lost)
   started.stdin.on('error', lost)

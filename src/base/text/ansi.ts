@@ -6,8 +6,8 @@ export function stripAnsi(text: string): string {
 }
 
 /**
- * Text of others made safe for a person's terminal: without control sequences, and with the characters that change the
- * direction of a line, or that nobody sees, made visible or removed. What joins letters and emoji stays.
+ * Makes other people's text safe for a person's terminal: removes control sequences, and removes or shows the characters that change the
+ * direction of a line or are invisible. Joiners of letters and emoji stay.
  */
 export function terminalText(text: string): string {
   return visibleText(stripAnsi(text).toWellFormed())
@@ -32,7 +32,7 @@ export function onOneLine(text: string): string {
 const special = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/
 const printable = /[^\x00-\x08\x0b-\x1f\x7f-\x9f]+/y
 
-/** The state of the parser: in text, after ESC, in a CSI, in a string that ends with ST, or in an OSC, which a line end closes too. */
+/** The state of the parser: in text, after ESC, in a CSI, in a string that ends with ST, or in an OSC, which a line end also closes. */
 type State = 'text' | 'escape' | 'csi' | 'string' | 'osc'
 
 const openers: Record<string, State> = {
@@ -54,9 +54,9 @@ const afterEscape: Record<string, State> = {
 }
 
 /**
- * Takes escape sequences and control characters out of a stream, wherever its chunks are cut.
- * A bare carriage return becomes a line end: what was shown cannot be taken back from a stream, and nothing is lost.
- * The last character is held back until the next comes, so that a backspace can take it.
+ * Removes escape sequences and control characters from a stream, however it is split into chunks. A bare carriage return becomes a line
+ * end: text that was already passed on cannot be overwritten, and nothing is lost. The last character is held back until the next one, so
+ * that a backspace can remove it.
  */
 export class AnsiStripper {
   #decoder = new TextDecoder()
@@ -164,7 +164,7 @@ const encodedLineEnd = /\x1b\[(?:106|109|74|77);5u/g
 const sequence = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)/g
 const control = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g
 
-/** Text that is pasted or typed, as plain text: complete escape sequences are removed whole, and of an incomplete one only its first character. */
+/** Pasted or typed text as plain text: complete escape sequences are removed, and of an incomplete one only its first character. */
 export function cleanText(text: string): string {
   return text
     .replace(encodedLineEnd, '\n')

@@ -1,4 +1,4 @@
-/** The fields between two lines of `---` at the head of a text, and the text after them. Nested maps are left out. */
+/** The fields between two lines of `---` at the beginning of a text, and the text after them. Nested maps are left out. */
 type Frontmatter = { fields: Record<string, string | string[]>; body: string }
 
 const head = /^---[ \t]*\r?\n(?<fields>[^]*?)^---[ \t]*(?:\r?\n|$)/m
@@ -13,8 +13,8 @@ export function headAndBody(text: string): { head: string; body: string } | unde
 }
 
 /**
- * Reads a text's frontmatter; undefined when it has no end. Not with a YAML parser, which is slow to load and refuses what
- * people really write, such as a second colon in a line.
+ * Parses a text's frontmatter; undefined if it has no end. It does not use a YAML parser, which is slow to load and refuses common
+ * mistakes, such as a second colon in a line.
  */
 export function frontmatter(text: string): Frontmatter | undefined {
   const cut = headAndBody(text)
@@ -22,8 +22,8 @@ export function frontmatter(text: string): Frontmatter | undefined {
 }
 
 /**
- * The fields of a text's frontmatter that hold a map, such as `tools:` with a line `bash: false` below it. An entry has all
- * values that are in it or below it.
+ * The fields of a text's frontmatter that contain a map, such as `tools:` with a line `bash: false` below it. An entry has all values
+ * that are in it or below it.
  */
 export function nestedFields(text: string): Record<string, Record<string, string[]>> {
   const maps = new Map<string, Map<string, string[]>>()
@@ -74,7 +74,7 @@ function valueOf(first: string, more: string[]): string | string[] | undefined {
   return list ? unquoteItems(list[1]!.split(',')) : unquote(value)
 }
 
-/** Reads a value that begins on the next line: a list, or a text. */
+/** Parses a value that begins on the next line: a list, or a text. */
 function blockValue(more: string[]): string | string[] | undefined {
   const lines = more.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'))
   if (lines.length === 0) return undefined

@@ -1,7 +1,7 @@
 /** A line longer than this cannot be a message of a CLI. */
 const longestLine = 64 * 1024 * 1024
 
-/** Cuts a stream into lines. Lines beyond the limit are dropped and counted. */
+/** Splits a stream into lines. Lines beyond the limit are dropped and counted. */
 export class Lines {
   #parts: string[] = []
   #length = 0
@@ -22,7 +22,7 @@ export class Lines {
     this.#keep(text.slice(from))
   }
 
-  /** Yields the rest after the last line end. */
+  /** Yields the text after the last line end. */
   *end(): Generator<string> {
     const whole = this.#length <= this.#limit
     const line = whole ? this.#parts.join('') : ''

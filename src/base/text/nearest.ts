@@ -1,4 +1,4 @@
-/** The known word that was probably meant; undefined when none is near. */
+/** The known word that was probably meant; undefined if no word is similar. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const [near] = known
     .map((other) => ({ other, far: slips(word.toLowerCase(), other.toLowerCase()) }))
@@ -6,7 +6,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return near && near.far <= Math.min(word.length / 2, Math.max(2, word.length / 4)) ? near.other : undefined
 }
 
-/** How many slips of the finger lie between two words: a letter left out, put in, mistaken, or two of them swapped. */
+/** How many typing mistakes two words differ by: a letter that is missing, extra or wrong, or two letters swapped. */
 export function slips(a: string, b: string): number {
   let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)

@@ -1,9 +1,12 @@
-/** Writes a text as one word of a shell's command line, so that data never becomes code. Quotes only what the shell would read differently. */
+/**
+ * Quotes a text as one word of a shell's command line, so that data never becomes code. Only quotes characters that the shell would
+ * interpret.
+ */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : quotedWord(text)
 }
 
-/** Writes a text as one word of a shell's command line, always in single quotes. */
+/** Quotes a text as one word of a shell's command line, always in single quotes. */
 export function quotedWord(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -2,7 +2,9 @@ import { stripAnsi } from './ansi.ts'
 
 const widest = 160
 
-/** Writes rows as aligned columns; the last column is not padded. Control characters are removed, and long cells are cut in the middle. */
+/**
+ * Formats rows as aligned columns; the last column is not padded. Control characters are removed, and long cells are cut in the middle.
+ */
 export function table(raw: readonly (readonly string[])[]): string {
   const rows = raw.map((row) =>
     row.map((cell, column) => (column === row.length - 1 ? plain(cell) : middleOut(plain(cell), widest))),
@@ -36,7 +38,7 @@ function middleOut(text: string, most: number): string {
   return `${letters.slice(0, half).join('')}…${letters.slice(-half).join('')}`
 }
 
-/** Counts the columns of a text: wide characters take two. Good enough for names and words. */
+/** Counts the columns of a text: wide characters take two. Precise enough for names and words. */
 function width(text: string): number {
   return [...text].reduce(
     (sum, character) =>

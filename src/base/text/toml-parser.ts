@@ -11,13 +11,13 @@ export class TomlError extends Error {
   }
 }
 
-/** Deeper values are refused: no settings file has them, and a hostile one could end the program with them. */
+/** More deeply nested values are refused: no settings file has them, and a hostile one could crash the program with them. */
 const maxDepth = 64
 
-/** Reads a TOML document. Dates are objects whose JSON is their text. Throws a TomlError that names the line. */
+/** Parses a TOML document. Dates are objects whose JSON is their text. Throws a TomlError that names the line. */
 export function parseToml(text: string): Record<string, unknown> {
   try {
-    // A number beyond those of JavaScript is no reason to refuse the rest of a file.
+    // A number that is too large for JavaScript is no reason to refuse the rest of a file.
     return parse(text.replace(/^\uFEFF/, ''), { maxDepth, integersAsBigInt: 'asNeeded' })
   } catch (error) {
     throw error instanceof Fault ? new TomlError(error.line) : error

@@ -1,6 +1,6 @@
 /**
- * Breaks the lines that are too long for a terminal between words, since a terminal breaks inside them. The rows of a line keep
- * its indent; a word that is longer than a row stays whole. Without a width, as for a file or a pipe, the text stays as it is.
+ * Breaks lines that are too long for a terminal between words, because a terminal breaks inside them. The rows of a line keep its indent;
+ * a word that is longer than a row stays whole. Without a width, for example for a file or a pipe, the text stays unchanged.
  */
 export function wordWrapped(text: string, columns: number | undefined): string {
   // A terminal that does not know its size says 0.

@@ -1,6 +1,6 @@
 import { isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml'
 
-/** A named export, because a bundle gives a CommonJS module that is imported dynamically only a default export. */
+/** A named export, because a bundle gives a dynamically imported CommonJS module only a default export. */
 export { parse } from 'yaml'
 
 /** A place in a file; both numbers begin at 1. */
@@ -10,7 +10,7 @@ type FilePlace = { line: number; column: number }
 export type LocatedValue = {
   value: unknown
   errors: (FilePlace & { words: string })[]
-  /** The place of a field or an item, or of `words` in it; if it is missing, of the nearest value around it. */
+  /** The place of a field or an item, or of `words` in it; if it is missing, that of the nearest value around it. */
   placeOf(path: readonly (string | number)[], words?: string): FilePlace | undefined
 }
 
@@ -29,7 +29,7 @@ export function parseLocated(text: string): LocatedValue {
   try {
     value = errors.length === 0 ? document.toJS() : undefined
   } catch (error) {
-    // Aliases that stand for themselves, or for far more text than the file has.
+    // Aliases that refer to themselves, or to far more text than the file has.
     errors.push({ line: 1, column: 1, words: error instanceof Error ? error.message : String(error) })
   }
   return {

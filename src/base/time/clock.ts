@@ -1,13 +1,13 @@
 /** The time, which is handed in: no code below the screens and commands reads the system's clock or sets a timer itself. */
 export interface Clock {
   now(): number
-  /** Milliseconds since an arbitrary moment, for durations: they go on evenly when somebody sets the clock. */
+  /** Milliseconds since an arbitrary moment, for durations: they are not affected if somebody sets the clock. */
   elapsed(): number
   /** Resolves after `ms`, or at once when `signal` aborts; it never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
-/** Calls `act` after `ms`, unless `signal` aborts first. The sleep never rejects, so that nobody has to wait for it. */
+/** Calls `act` after `ms`, unless `signal` aborts first. The sleep never rejects, so nobody has to await it. */
 export function callAfter(clock: Clock, ms: number, signal: AbortSignal, act: () => void): void {
   void clock.sleep(ms, signal).then(() => {
     if (!signal.aborted) act()
@@ -22,7 +22,7 @@ export function untilAborted(signal: AbortSignal): Promise<undefined> {
   })
 }
 
-/** Waits for a result for at most `ms`; undefined if it has not come by then. */
+/** Waits at most `ms` for a result; undefined if it has not arrived by then. */
 export async function within<T>(clock: Clock, result: Promise<T>, ms: number): Promise<T | undefined> {
   const enough = new AbortController()
   try {
@@ -32,7 +32,7 @@ export async function within<T>(clock: Clock, result: Promise<T>, ms: number): P
   }
 }
 
-/** Runs something with a signal that aborts after `ms`, with an error that names the time. */
+/** Runs a function with a signal that aborts after `ms`, with an error that names the time. */
 export async function withTimeLimit<T>(clock: Clock, ms: number, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const [limit, done] = [new AbortController(), new AbortController()]
   callAfter(clock, ms, done.signal, () => limit.abort(new Error(`it took longer than ${ms / 1000} seconds`)))
@@ -44,8 +44,8 @@ export async function withTimeLimit<T>(clock: Clock, ms: number, run: (signal: A
 }
 
 /**
- * A time of day that goes on evenly from where it began, whatever somebody does to the clock: the differences of its times
- * are durations, and its times can still be compared with those that other processes kept.
+ * A wall-clock time that continues evenly from its beginning, even if somebody sets the clock: the differences of its times are
+ * durations, and its times can still be compared with those that other processes stored.
  */
 export class SteadyTime {
   #clock: Clock
@@ -60,28 +60,28 @@ export class SteadyTime {
     return Math.round(this.#began + this.#clock.elapsed())
   }
 
-  /** Turns the time of day at which something just happened, or happened before this process saw it, into steady time. */
+  /** Converts the wall-clock time at which something happened, now or before this process noticed it, into steady time. */
   of(at: number): number {
     const now = this.now()
     const ahead = now - this.#clock.now()
-    // A difference of one millisecond comes from rounding: nobody has set the clock.
+    // A difference of one millisecond comes from rounding, not from a set clock.
     return Math.min(now, Math.abs(ahead) > 1 ? at + ahead : at)
   }
 }
 
 /**
- * How far the time of day that a file or another process kept lies from now. The clock may have been set since then, so a
- * time in the future is as far away as one in the past, and nothing waits until the future time has come.
+ * The distance between now and a wall-clock time that a file or another process stored. The clock may have been set since, so a time in
+ * the future counts as equally far away as one in the past, and nothing waits for the future time.
  */
 export const timeApart = (now: number, at: number) => Math.abs(now - at)
 
-/** How much longer a sleep lasts if it would have run out while the process was suspended. */
+/** How much longer a sleep lasts if its time ran out while the process was suspended. */
 const lateMs = 3000
 let awakeSince = -Infinity
 
 /**
- * Tells the real clock that this process stood still until now, for example because a shell had stopped it. Sleeps that
- * ended meanwhile last a moment longer, so that whatever others did meanwhile is read before anybody calls them silent.
+ * Tells the real clock that this process was suspended until now, for example by a shell. Sleeps that ended meanwhile last a moment
+ * longer, so that other processes' output from that time is read before they count as silent.
  */
 export function stoodStill(): void {
   awakeSince = processMilliseconds()

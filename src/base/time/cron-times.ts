@@ -1,8 +1,8 @@
 /** Computes the times of cron patterns. */
 export type CronTimes = {
   /**
-   * The first time after `after`, in ms; undefined if no time matches. Throws an Error with the reason for a pattern or a zone
-   * that cannot be read.
+   * The first time after `after`, in ms; undefined if no time matches. Throws an Error with the reason for a pattern or a zone that
+   * cannot be parsed.
    */
   next(pattern: string, zone: string, after: number): number | undefined
 }

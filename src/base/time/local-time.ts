@@ -1,4 +1,4 @@
-/** Writes a time in the time zone of this machine: 2026-11-15 17:11. */
+/** Formats a time in the time zone of this machine: 2026-11-15 17:11. */
 export function localTime(at: number): string {
   const date = new Date(at)
   const two = (n: number) => String(n).padStart(2, '0')
@@ -12,7 +12,7 @@ const steps = [
   [14, 'd'],
 ] as const
 
-/** Writes how long ago a time was, such as `2 h ago`; one of more than two weeks ago, or in the future, is written as its day. */
+/** Formats how long ago a time was, such as `2 h ago`; a time more than two weeks ago, or in the future, becomes its date. */
 export function relativeTime(now: number, at: number): string {
   let amount = (now - at) / 1000
   if (amount < 0) return localTimeFrom(now, at)
@@ -23,13 +23,13 @@ export function relativeTime(now: number, at: number): string {
   return localTime(at).slice(0, 10)
 }
 
-/** Writes a time without its date when it is today. */
+/** Formats a time, without its date if it is today. */
 export function localTimeFrom(now: number, at: number): string {
   const today = localTime(now).slice(0, 10)
   return localTime(at).replace(`${today} `, '')
 }
 
-/** Writes the time of day to the second: 17:11:09. */
+/** Formats a wall-clock time to the second: 17:11:09. */
 export function clockTime(at: number): string {
   const date = new Date(at)
   return [date.getHours(), date.getMinutes(), date.getSeconds()].map((n) => String(n).padStart(2, '0')).join(':')

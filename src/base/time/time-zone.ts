@@ -3,7 +3,7 @@ type Offset = (at: number) => number
 
 const hour = 3_600_000
 
-/** The zones that en-US abbreviates with letters; for all others it writes GMT and a number. */
+/** The zones for which en-US has abbreviations with letters; for all others it uses GMT and a number. */
 const letters: Record<string, number> = {
   EST: -5,
   EDT: -4,
@@ -44,8 +44,8 @@ export function zoneNamed(name: string): Offset | undefined {
 }
 
 /**
- * Returns the time at which clocks in a zone show `shown`, which is given as if it were UTC. When clocks show it twice, it is
- * the later time; when clocks skip it, it is as long after the jump as `shown` is.
+ * Returns the time at which clocks in a zone show `shown`, which is given as if it were UTC. If clocks show it twice, it is the later
+ * time; if clocks skip it, it is as long after the jump as `shown` is.
  */
 export function momentAt(shown: number, offset: Offset): number {
   const day = 24 * hour

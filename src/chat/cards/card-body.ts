@@ -1,17 +1,22 @@
 import type { Mark, Question, Shown } from '../../core/talk/question.ts'
 import type { Theme } from '../style/theme.ts'
 import type { DiffLine } from '../style/diff-lines.ts'
+import type { Colour } from '../style/highlight.ts'
 import { wrapTextWithAnsi } from '@earendil-works/pi-tui'
+import { diffRows } from '../style/diff-rows.ts'
 import { wrapped, wrappedByIndent } from '../style/screen-text.ts'
 import { dangerSign, exactText, markWords, readableText, withExactMarks } from '../../questions/question-text.ts'
 
 /** The most characters that are shown. The card says how many more there are, so that nothing is hidden silently. */
 const longest = 100_000
 
-/** The lines of a card's body: the question's words and what it shows; a diff that is not computed yet has no lines. */
+/** The lines of a diff on a card, and the function that colours them; undefined if the colours cannot be loaded. */
+export type CardDiff = { lines: readonly DiffLine[]; colour: Colour | undefined }
+
+/** The lines of a card's body: the question's text and content; a diff that is not computed yet has no lines. */
 export function bodyLines(
   { text, shows = [] }: Question,
-  diffs: ReadonlyMap<Shown, readonly DiffLine[]>,
+  diffs: ReadonlyMap<Shown, CardDiff>,
   width: number,
   theme: Theme,
 ): string[] {
@@ -19,18 +24,12 @@ export function bodyLines(
   return [...said, ...shows.flatMap((shown) => shownLines(shown, text, diffs.get(shown), width, theme))]
 }
 
-function shownLines(
-  shown: Shown,
-  said: string,
-  diff: readonly DiffLine[] | undefined,
-  width: number,
-  theme: Theme,
-): string[] {
+function shownLines(shown: Shown, said: string, diff: CardDiff | undefined, width: number, theme: Theme): string[] {
   switch (shown.type) {
     case 'text':
       return ['', ...wrappedByIndent(cut(readableText(shown.text)), width).map(theme.quiet)]
     case 'diff':
-      return ['', ...diffHead(shown, width, theme), ...diffBody(diff, width, theme)]
+      return ['', ...diffHead(shown, width, theme), ...diffBody(diff, shown.path, width, theme)]
     case 'command': {
       const dangers = markWords(shown, { said, painted: true })
       const found = dangers.flatMap((words) => hangingLines(dangerSign, words, width).map(theme.danger))
@@ -79,17 +78,13 @@ function diffHead({ path, before, danger }: Extract<Shown, { type: 'diff' }>, wi
   return wrapTextWithAnsi(theme.strong(name) + theme.quiet(before === undefined ? '  new file' : ''), width)
 }
 
-function diffBody(diff: readonly DiffLine[] | undefined, width: number, theme: Theme): string[] {
-  if (!diff?.length) return [theme.quiet(diff ? '  nothing changes' : '  …')]
-  const look = { added: theme.added, removed: theme.removed, same: theme.quiet, skip: theme.quiet }
-  const mark = { added: '+ ', removed: '- ', same: '  ', skip: '  ' }
+function diffBody(diff: CardDiff | undefined, path: string, width: number, theme: Theme): string[] {
+  if (!diff?.lines.length) return [theme.quiet(diff ? '  nothing changes' : '  …')]
   let left = longest
-  return diff.flatMap(({ type, text }) => {
-    if (left <= 0) return []
-    left -= text.length + 1
-    const lines = hangingLines(mark[type], exactText(text), width).map(look[type])
-    return left > 0 ? lines : [...lines, theme.quiet('… the rest is too long to show')]
-  })
+  const lines = diff.lines.filter(({ text }) => left > 0 && ((left -= text.length + 1), true))
+  const rows = diffRows(lines, width, { theme, path, colour: diff.colour }).flat()
+  const hidden = diff.lines.length - lines.length
+  return hidden > 0 ? [...rows, theme.quiet(`… ${hidden} more lines are too long to show`)] : rows
 }
 
 function cut(text: string): string {

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/time/clock.ts'
 import type { Question, Shown } from '../../core/talk/question.ts'
 import type { Paint, Theme } from '../style/theme.ts'
 import type { TextField } from '../style/widgets.ts'
-import type { DiffLine } from '../style/diff-lines.ts'
+import type { CardDiff } from './card-body.ts'
 import { decodeKittyPrintable, matchesKey, wrapTextWithAnsi } from '@earendil-works/pi-tui'
 import { inset, insetLines, insideOf, rule, ruled } from '../style/widgets.ts'
 import { actionOf } from '../desk/keys.ts'
@@ -53,13 +53,13 @@ const titleRows = 1
 /** A blank row separates a whole body and the answers only if at least this many lines of the body are visible. */
 const roomy = 14
 
-/** A question as a person sees it: who asks, what it is about, and the answers. */
+/** A question as a person sees it: who asks, the content, and the answers. */
 export class Card implements Component, Focusable {
   #parts: CardParts
   #answers: CardAnswers
   #pastes: PasteReader
   #pages = new BodyPages()
-  #diffs = new Map<Shown, readonly DiffLine[]>()
+  #diffs = new Map<Shown, CardDiff>()
   #body: { width: number; lines: string[] } | undefined
   #open = new AbortController()
   #focused = false
@@ -237,7 +237,8 @@ export class Card implements Component, Focusable {
   }
 
   async #compare(shown: Extract<Shown, { type: 'diff' }>): Promise<void> {
-    this.#diffs.set(shown, await diffLines(shown))
+    const colours = import('../style/highlight.ts').catch(() => undefined)
+    this.#diffs.set(shown, { lines: await diffLines(shown), colour: (await colours)?.colourCode })
     this.invalidate()
     if (!this.#open.signal.aborted) this.#parts.changed()
   }

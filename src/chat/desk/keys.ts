@@ -126,6 +126,18 @@ export const chatKeys = {
     pick: { keys: ['enter'], does: 'Keeps the theme that is shown, from now on.' },
     close: { keys: ['escape', 'ctrl+c', 'q'], does: 'Goes back to the theme that was shown before.' },
   },
+  sessions: {
+    up: { keys: ['up'], does: 'Chooses the session above.' },
+    down: { keys: ['down'], does: 'Chooses the session below.' },
+    pageUp: { keys: ['pageUp'], does: 'One page up.' },
+    pageDown: { keys: ['pageDown'], does: 'One page down.' },
+    open: { keys: ['enter'], does: 'Opens the chosen session; an imported one goes on as a session of yours.' },
+    rename: { keys: ['ctrl+r'], does: 'Gives the chosen session a name.' },
+    fork: { keys: ['ctrl+n'], does: 'Begins a new session with the turns of the chosen one, which stays as it is.' },
+    export: { keys: ['ctrl+e'], does: 'Writes the chosen session to a file.' },
+    delete: { keys: ['ctrl+d'], does: 'Deletes the chosen session for good, after a question.' },
+    close: { keys: ['escape', 'ctrl+c'], does: 'Empties the search, or closes the list.' },
+  },
   page: {
     up: { keys: ['up', 'k'], does: 'One line up.' },
     down: { keys: ['down', 'j'], does: 'One line down.' },
@@ -154,7 +166,7 @@ function isKey(data: string, key: KeyId): boolean {
   return matchesKey(data, key) || data === asSent[key] || (key.length === 1 && decodeKittyPrintable(data) === key)
 }
 
-/** Keys that the screen library takes, with our own words for what they do. */
+/** Keys that the screen library handles, with our own descriptions of their actions. */
 const libraryRows = {
   editing: {
     'tui.editor.cursorUp': 'Moves up a line.',
@@ -222,6 +234,7 @@ const titles: Record<KeyPlace, string> = {
   board: 'While the agents of a turn are shown (Ctrl+T)',
   palette: 'In the list of commands (F1)',
   themes: 'In the list of themes (/theme)',
+  sessions: 'In the list of sessions (/sessions)',
   page: 'On this page',
 }
 
@@ -259,6 +272,7 @@ export function keySections(): KeySection[] {
     own('popup'),
     own('history'),
     own('palette'),
+    own('sessions'),
     own('themes'),
     own('page'),
     mouse,

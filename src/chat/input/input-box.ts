@@ -57,7 +57,7 @@ export class InputBox implements Component, Focusable {
   #queue: readonly string[] = []
   #focused = false
   #editing = false
-  /** How many chips are being read, and what was typed after an Enter that waits for them. */
+  /** The number of chips that are being read, and the text typed after an Enter that waits for them. */
   #reading = 0
   #sends: InputPiece[] | undefined
   /** The rows above the rule when the input was last drawn, and how many of them are the queue. */

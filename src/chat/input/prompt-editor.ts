@@ -41,7 +41,7 @@ export class PromptEditor extends Editor {
     // Every text that is filled in or recalled comes through here: the pictures in it become chips.
     const plain = this['setTextInternal'].bind(this)
     this['setTextInternal'] = (text: string, place?: 'start' | 'end') => plain(this.#withChips(text), place)
-    // A recalled prompt, and the half-typed one that comes back, have the cursor at their end, as in a shell.
+    // After recalling a prompt, or returning to the half-typed one, the cursor is at the end, as in a shell.
     const navigate = this['navigateHistory'].bind(this)
     this['navigateHistory'] = (direction: 1 | -1) => {
       const was = this['historyIndex']

@@ -48,3 +48,22 @@ export class Overlay {
     this.#parts.closed()
   }
 }
+
+/** With fewer rows inside the transcript, an overlay takes this part of the whole screen. */
+const leastRows = 8
+const part = 0.8
+
+/** The place right above the input, over the transcript: its margins, and how many rows an overlay has there. */
+export function aboveInput(
+  tui: TUI,
+  transcript: () => ScreenMargin,
+): { anchor: 'bottom-center'; maxHeight: '100%'; margin(): ScreenMargin; height(): number } {
+  const rows = ({ top, bottom }: ScreenMargin) => tui.terminal.rows - top - bottom
+  const isLow = () => rows(transcript()) < leastRows
+  return {
+    anchor: 'bottom-center',
+    maxHeight: '100%',
+    margin: () => (isLow() ? { top: 0, bottom: 0 } : transcript()),
+    height: () => (isLow() ? Math.floor(tui.terminal.rows * part) : rows(transcript())),
+  }
+}

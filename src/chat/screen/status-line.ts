@@ -1,7 +1,7 @@
 import type { Component } from '@earendil-works/pi-tui'
 import type { Clock } from '../../base/time/clock.ts'
 import type { AgentStanding, Standing } from '../desk/chat-desk.ts'
-import type { Theme } from '../style/theme.ts'
+import type { Paint, Theme } from '../style/theme.ts'
 import type { Segment } from './line-segments.ts'
 import { localTimeFrom } from '../../base/time/local-time.ts'
 import { cost, shortCount, tokens } from '../style/numbers.ts'
@@ -32,7 +32,7 @@ export class StatusLine implements Component {
   }
 
   #segments(standing: Standing): Segment[] {
-    const { quiet, warn } = this.#theme
+    const { quiet, strong, warn } = this.#theme
     const { agents, next, tokens: used, waiting } = standing
     return [
       { forms: [quiet(standing.mode), ''], priority: 3 },
@@ -49,6 +49,7 @@ export class StatusLine implements Component {
             },
           ]
         : []),
+      ...(standing.progress === undefined ? [] : [{ forms: progressForms(standing.progress, strong), priority: 9 }]),
       ...agents.map((agent, at) => this.#agent(agent, agent.name === next, at)),
       ...(next === undefined
         ? []
@@ -124,6 +125,11 @@ export class StatusLine implements Component {
   #time(at: number): string {
     return localTimeFrom(this.#clock.now(), at)
   }
+}
+
+/** A goal or loop, whole or without the words before the numbers: `goal: turn 3 of 10`, `3 of 10`. */
+function progressForms(words: string, paint: Paint): [string, string] {
+  return [paint(oneLine(words, 60)), paint(/\d+ of \d+/.exec(words)?.[0] ?? oneLine(words, 20))]
 }
 
 /** A part of a budget as text; `share` is how much of it is used, from 0 to 1. */

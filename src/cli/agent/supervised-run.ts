@@ -14,7 +14,7 @@ import { shortId } from '../../hub/client/hub-client.ts'
 import { noBudget } from '../../core/work/budget.ts'
 import { superviseCli } from '../../supervise/supervisor.ts'
 import { borderOf } from '../../border/border.ts'
-import { markDanger } from '../../border/cards.ts'
+import { completeCard } from '../../border/cards.ts'
 import { terminalsOf } from '../../crew/machine/crew-terminals.ts'
 import { say, UsageError } from '../../core/io.ts'
 import { attend } from './supervised-screen.ts'
@@ -142,7 +142,7 @@ async function beginWork(
     cwd,
     leash,
     ask: async (question, withdrawn) =>
-      ask(await markDanger(io, projectRoot(cwd), cwd, question).catch(() => question), withdrawn),
+      ask(await completeCard(io, projectRoot(cwd), cwd, question).catch(() => question), withdrawn),
     budget: noBudget,
     silenceMs: spec.silenceMs,
     clock: io.clock,

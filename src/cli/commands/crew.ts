@@ -7,10 +7,10 @@ import type { Unanswered } from '../../crew/artifact.ts'
 import { join } from 'node:path'
 import { CrewError, EarlyError, isLiving, mayAnswer, nameOf } from '../../crew/slot.ts'
 import { unansweredWords } from '../../crew/artifact.ts'
-import { nobody } from '../../core/talk/question.ts'
-import { failed, scrapedWords } from '../../core/talk/outcome.ts'
+import { scrapedWords } from '../../core/talk/outcome.ts'
 import { confirm } from '../../questions/terminal-questions.ts'
 import { answer } from '../../desk/crew/crew-answer.ts'
+import { callVerb } from '../../desk/crew/crew-call.ts'
 import { attach } from '../../desk/crew/crew-attach.ts'
 import { openCrews } from '../../crew/machine/crews.ts'
 import { brokenFiles } from '../../crew/machine/crew-workspaces.ts'
@@ -22,9 +22,8 @@ import { noMore, slotOf, toolVerbs } from '../../desk/crew/crew-verbs.ts'
 import { print, say, UsageError } from '../../core/io.ts'
 import { placeOf } from '../../home/place.ts'
 import { noteProcess } from '../../border/running-processes.ts'
-import { enabledAgents, noAgentWords } from '../../settings/enabled-agents.ts'
 import { readSettings } from '../../settings/settings.ts'
-import { lacking } from '../../crew/machine/crew-roster.ts'
+import { noAgentForCrew } from '../../crew/machine/crew-roster.ts'
 import { exit } from '../../core/exit-codes.ts'
 
 type OpenedCrew = { io: Io; place: Place; settings: Settings; crews: Crews; open: OpenCrew; values: Parsed['values'] }
@@ -108,7 +107,7 @@ async function keep({ io, place, crews, open }: OpenedCrew): Promise<number> {
 
 /** Runs a verb that is also an MCP tool. The keeper process finishes work that the tool started. */
 async function call(desk: OpenedCrew, verb: string, words: readonly string[]): Promise<number> {
-  const { text, data } = await callTool(desk, verb, words)
+  const { text, data } = await callVerb(desk, verb, words, desk.values)
   const { io, values } = desk
   if (io.signal.aborted) return Number(io.signal.reason)
   if (verb === 'artifact' && 'earlier' in data) return reportNoAnswer(desk, data)
@@ -132,32 +131,6 @@ function reportNoAnswer({ io, values }: OpenedCrew, data: Record<string, unknown
   const wait = isLate ? `Wait for it with: termaite crew wait ${slot}. ` : ''
   say(io, `termaite: ${unansweredWords(slot, answer)} ${wait}Its earlier answers: termaite crew logs ${slot}`)
   return isLate ? exit.later : exit.failed
-}
-
-async function callTool({ io, place, crews, open, values }: OpenedCrew, verb: string, words: readonly string[]) {
-  const { tool: name, input } = toolVerbs[verb]!
-  const tool = crews.tools.find((one) => one.name === name)!
-  const wishes = parseOrUsageError(() => tool.parse({ ...input(words, values), workspace: open.crew.workspace }))
-  // A slot's state is up to date only while a keeper runs, and nothing can be sent to an agent that stopped with its keeper.
-  if (verb === 'wait' || verb === 'send' || verb === 'artifact') await ensureKeeper(io, place, open)
-  const result = await tool.run(wishes, {
-    cwd: place.cwd,
-    signal: io.signal,
-    ask: nobody,
-    progress: () => {},
-    consult: async () => failed('missing', 'no agent can be consulted here'),
-    until: Number.MAX_SAFE_INTEGER,
-  })
-  if (verb === 'spawn' || verb === 'send') await ensureKeeper(io, place, open)
-  return result as { text: string; data: Record<string, unknown> }
-}
-
-function parseOrUsageError<T>(parse: () => T): T {
-  try {
-    return parse()
-  } catch (error) {
-    throw error instanceof UsageError ? error : new UsageError(`crew: ${(error as Error).message}.`)
-  }
 }
 
 async function list(desk: OpenedCrew, words: readonly string[]): Promise<number> {
@@ -188,9 +161,7 @@ async function watch(desk: OpenedCrew, words: readonly string[]): Promise<number
 function nobodyWords({ open, settings }: OpenedCrew): string {
   const names = open.parts.names()
   if (names.length === 0) {
-    const [first] = enabledAgents(settings)
-    const why = first ? lacking(settings, first.name) : noAgentWords(settings)
-    return `No agent is running here, and none can be started: ${why}`
+    return `No agent is running here, and none can be started: ${noAgentForCrew(settings)}`
   }
   const others = names.length > 1 ? `\nAlso available: ${names.slice(1).join(', ')}.` : ''
   return `No agent is running here. Start one: termaite crew spawn ${names[0]} "<task>"${others}`
@@ -198,7 +169,7 @@ function nobodyWords({ open, settings }: OpenedCrew): string {
 
 async function spawn(desk: OpenedCrew, words: readonly string[]): Promise<number> {
   const { io, values } = desk
-  const { text, data } = await callTool(desk, 'spawn', words)
+  const { text, data } = await callVerb(desk, 'spawn', words, desk.values)
   if (values.json) print(io, JSON.stringify(data))
   else print(io, `${text}\nWatch it: termaite crew attach ${data.slot}`)
   return 0

@@ -20,7 +20,15 @@ import { deleteSession, deletionHindrance, finishAllDeletions } from '../../turn
 import { confirm } from '../../questions/terminal-questions.ts'
 import { localTime } from '../../base/time/local-time.ts'
 import { exportSession } from '../../desk/session-export.ts'
-import { deletionQuestion, sessionNamed, sessionTree, title, treeTitle } from '../../desk/session-lookup.ts'
+import {
+  deletionQuestion,
+  renameSession,
+  sessionNamed,
+  sessionTree,
+  title,
+  treeTitle,
+  withSession,
+} from '../../desk/session-lookup.ts'
 import { oneLine, table } from '../../base/text/table.ts'
 import { borderOf } from '../../border/border.ts'
 import { agentOfCli, continueImported } from '../../people/import/continued-session.ts'
@@ -70,20 +78,10 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
       }
       case 'rename': {
         const session = await sessionNamed(asked, id)
-        if (session.cli !== undefined)
-          throw new UsageError(
-            `sessions rename: ${session.id} was imported and is only read. To continue it as a session of yours: termaite sessions resume ${session.id}`,
-            1,
-          )
         const name = rest.join(' ').trim()
         if (name === '')
           throw new UsageError('sessions rename: the new name is missing. Use: termaite sessions rename <id> <name>')
-        await projectOf(session, store, place).doc.update((now) => {
-          const other = Object.keys(now.sessions).find((key) => now.sessions[key]!.name === name && key !== session.id)
-          if (other)
-            throw new UsageError(`sessions rename: ${other} already has the name "${name}". Choose another one.`)
-          return withSession(now, session, { name })
-        })
+        await renameSession(projectOf(session, store, place), session, name)
         print(io, `${session.id} is now called "${name}".`)
         return 0
       }
@@ -99,7 +97,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   }
 }
 
-/** Finishes what killed processes had begun: turns, and deletions of sessions. */
+/** Finishes the work of killed processes: turns, and deletions of sessions. */
 async function endKilled(io: Io, store: Store, home: string): Promise<void> {
   await endKilledTurns(io, store, home)
   await finishAllDeletions(io, store, home)
@@ -171,12 +169,6 @@ function projectOf(session: Session, store: Store, place: Place): Project {
   )
 }
 
-/** Adds a session to the project's document. Facts that are already there win. */
-function withSession(doc: ProjectDoc, session: Session, more: { name?: string } = {}): ProjectDoc {
-  const known = { startedAt: session.started, from: session.begins, ...doc.sessions[session.id], ...more }
-  return { ...doc, sessions: { ...doc.sessions, [session.id]: known } }
-}
-
 type Asked = { io: Io; index: Index; json: boolean; of: { project?: string } }
 
 async function list({ io, index, json, of }: Asked, store: Store, place: Place): Promise<number> {
@@ -246,7 +238,7 @@ async function* jsonList(name: string, items: AsyncIterable<unknown>): AsyncGene
   yield before === ',' ? ']' : `${before}]`
 }
 
-/** Writes a part of a long output, and waits while the reader is slower: what waits to be read is held in memory. */
+/** Writes a part of a long output, and waits while the reader is slower, because unread output fills memory. */
 async function writeWhenRead({ out }: Pick<Io, 'out'>, part: string): Promise<void> {
   if (out.write(textFor(out, part)) || out.destroyed) return
   await new Promise<void>((resolve) => {

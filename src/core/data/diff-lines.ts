@@ -3,7 +3,7 @@ import { gitHeaderPaths, headerPath, unquoted } from './diff-paths.ts'
 /** One line of a diff in git's format. `old` and `new` are its numbers in the file before and after the change. */
 export type DiffLine = {
   kind: 'file' | 'header' | 'hunk' | 'same' | 'added' | 'removed'
-  /** The file's path after the change; of a removed file, the path before it. */
+  /** The file's path after the change; for a removed file, the path before it. */
   path: string
   old?: number
   new?: number
@@ -11,7 +11,7 @@ export type DiffLine = {
   text: string
 }
 
-/** Reads a diff line by line. The counts of each hunk say how long it is, so a removed line such as `-- a` is not taken for a header. */
+/** Parses a diff line by line. The counts of each hunk say how long it is, so a removed line such as `-- a` is not taken for a header. */
 export class DiffReader {
   #path = ''
   #before = ''
@@ -30,7 +30,7 @@ export class DiffReader {
     const [sign, text, path] = [line[0], line.slice(1), this.#path]
     if (sign === '+' && this.#new.left > 0) return { kind: 'added', path, new: step(this.#new), text }
     if (sign === '-' && this.#old.left > 0) return { kind: 'removed', path, old: step(this.#old), text }
-    // An editor may have removed the space of an empty line.
+    // An editor may have removed the space in an empty line.
     if (sign === ' ' || sign === undefined)
       return { kind: 'same', path, old: step(this.#old), new: step(this.#new), text }
     if (sign === '\\') return { kind: 'header', path, text: line }
@@ -50,12 +50,12 @@ export class DiffReader {
       return { kind: 'file', path: this.#path, text: line }
     }
     if (line.startsWith('--- ')) this.#before = headerPath(line.slice(4)) ?? this.#before
-    // A diff by a program other than git names its files by these two lines alone.
+    // A diff by a program other than git names its files only in these two lines.
     const isAlone = line.startsWith('+++ ') && this.#path === '' && this.#before !== ''
     if (line.startsWith('+++ ')) this.#path = headerPath(line.slice(4)) ?? this.#before
     if (line.startsWith('rename to ') || line.startsWith('copy to '))
       this.#path = unquoted(line.replace(/^\w+ to /, ''))
-    // A model that writes a diff by hand may leave the hunks' headers out.
+    // A model that writes a diff by hand may leave out the hunks' headers.
     const loose = /^(?:\+(?!\+\+ )|-(?!-- ))/.exec(line)?.[0]
     if (loose !== undefined && this.#path !== '')
       return { kind: loose === '+' ? 'added' : 'removed', path: this.#path, text: line.slice(1) }
@@ -70,10 +70,10 @@ function step(side: { at: number; left: number }): number {
   return side.at++
 }
 
-/** How much of a line is read; a file with longer lines is not one that people read by lines. */
+/** How many bytes of a line are read; a file with longer lines is not one that people read line by line. */
 const longestLine = 8 * 1024
 
-/** Yields the lines of a long text that comes in pieces, each cut after `longestLine` characters. */
+/** Yields the lines of a long text that arrives in pieces, each cut after `longestLine` characters. */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
   const decoder = new TextDecoder()
   let rest = ''

@@ -1,6 +1,6 @@
 const escapes: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13, '"': 34, '\\': 92 }
 
-/** A path in git's notation: in quotes, with escapes for bytes, if it has characters beyond the plain ones. */
+/** Decodes a path in git's notation: in quotes, with escapes for bytes, if it has special characters. */
 export function unquoted(text: string): string {
   if (!/^"(?:[^"\\]|\\.)*"$/s.test(text)) return text
   const bytes: number[] = []
@@ -19,14 +19,16 @@ export function unquoted(text: string): string {
   return new TextDecoder().decode(new Uint8Array(bytes))
 }
 
-/** The path in a line that begins with `---` or `+++`; undefined for /dev/null. A time or a tab may follow it. */
+/** The path in a line that begins with `---` or `+++`; undefined for /dev/null. A time or a tab may follow the path. */
 export function headerPath(text: string): string | undefined {
   const quoted = /^"(?:[^"\\]|\\.)*"/s.exec(text)?.[0]
   const path = quoted === undefined ? text.split('\t', 1)[0]! : unquoted(quoted)
   return path === '/dev/null' ? undefined : withoutSide(path)
 }
 
-/** The paths in `diff --git a/… b/…`. Paths with spaces are not quoted there: both sides are the same unless later lines say otherwise. */
+/**
+ * The paths in `diff --git a/… b/…`. Paths with spaces are not quoted there: both sides count as equal unless later lines say otherwise.
+ */
 export function gitHeaderPaths(text: string): { oldPath: string; newPath: string } {
   const quoted = /^("(?:[^"\\]|\\.)*"|[^" ]+) ("(?:[^"\\]|\\.)*"|[^"]+)$/s.exec(text)
   const half = (text.length - 1) / 2
@@ -43,10 +45,10 @@ export function gitHeaderPaths(text: string): { oldPath: string; newPath: string
     : { oldPath: withoutSide(text.slice(0, at)), newPath: text.slice(at + 3) }
 }
 
-/** The path without the letter of its side (git has i, w, c and o too, by a setting). */
+/** The path without the letter for its side (depending on settings, git also uses i, w, c and o). */
 const withoutSide = (path: string) => path.replace(/^[abciwo]\//, '')
 
-/** A path in git's notation; the reverse of `unquoted`. */
+/** Encodes a path in git's notation; the reverse of `unquoted`. */
 export function quoted(path: string): string {
   if (!/[\u0000-\u001f"\\\u007f]/.test(path)) return path
   const escaped = [...path].map((char) => {

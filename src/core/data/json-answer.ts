@@ -2,19 +2,19 @@ import type { Parser, Shape } from './shape.ts'
 import { messageOf } from '../../base/error-message.ts'
 import { object, parser } from './shape.ts'
 
-/** The shape of an answer in JSON, whatever else the agent writes around it. */
+/** The shape of an answer in JSON, whatever other text the agent writes around it. */
 export const answerShape = <F extends Record<string, Shape<unknown>>>(fields: F) =>
   parser(fields, { root: 'the answer', strays: 'ignored' })
 
-/** A field that is an object of its own; properties that an agent adds to it are ignored. */
+/** A field that is itself an object; properties that an agent adds to it are ignored. */
 export const part = <F extends Record<string, Shape<unknown>>>(fields: F) => object(fields, 'ignored')
 
 export type ParsedAnswer<T> = { ok: true; value: T } | { ok: false; why: string }
 
-/** Only the last pieces of an answer are tried, and no more than this many. */
+/** Only this many pieces at the end of an answer are tried. */
 const mostPieces = 256
 
-/** Reads the last JSON in an answer that fits the shape: an agent that reasons first decides at the end. */
+/** Parses the last JSON in an answer that fits the shape: an agent that reasons first decides at the end. */
 export function parseAnswer<T>(text: string, { parse }: Pick<Parser<T>, 'parse'>): ParsedAnswer<T> {
   let broken: string | undefined
   let unfit: string | undefined
@@ -79,7 +79,7 @@ export function bracketed(text: string): string[] {
   let quoted = false
   for (let at = 0; at < text.length; at++) {
     const letter = text[at]!
-    // A string ends with its line at the latest, so that a stray quote in prose swallows no answer.
+    // A string ends with its line at the latest, so that a stray quote in prose does not hide an answer.
     if (quoted && letter === '\\') at++
     else if (quoted) quoted = letter !== '"' && letter !== '\n'
     else if (letter === '"') quoted = open.length > 0
@@ -97,7 +97,7 @@ export function bracketed(text: string): string[] {
   return whole.map(({ from, to }) => text.slice(from, to))
 }
 
-/** The position at which the closed bracket began; brackets that were opened in between and never closed were not JSON. */
+/** The position at which the closed bracket was opened; brackets that were opened in between and never closed were not JSON. */
 function closed(text: string, open: number[], count: Record<string, number>, wanted: string): number {
   for (;;) {
     const from = open.pop()!

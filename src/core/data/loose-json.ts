@@ -1,7 +1,7 @@
-/** An object as a model meant it. `cut`: the text ended before the object did. */
+/** An object as a model meant it. `cut`: the text ended before the object was complete. */
 type LooseObject = { value: Record<string, unknown>; cut: boolean }
 
-/** How many letters are read, from the end of the text, and how many starts of an object are tried. */
+/** How many letters at the end of the text are read, and how many possible beginnings of an object are tried. */
 const most = { letters: 200_000, beginnings: 64 }
 
 /**
@@ -39,7 +39,7 @@ class LooseReader {
     this.at = at
   }
 
-  /** Reads an object from its bracket on; undefined if the text there is not an object. */
+  /** Parses an object from its bracket on; undefined if the text there is not an object. */
   object(): Record<string, unknown> | undefined {
     const value: Record<string, unknown> = {}
     this.at++
@@ -88,7 +88,7 @@ class LooseReader {
         this.at++
         return items
       }
-      // The list was never closed: the object around it was.
+      // The list was never closed, but the object around it was.
       if (this.#text[this.at] === '}') return items
       items.push(this.#value())
     }
@@ -125,7 +125,7 @@ class LooseReader {
     return String.fromCharCode(Number.parseInt(code, 16))
   }
 
-  /** Whether the text ends here; the value that is being read is then marked as cut. */
+  /** Whether the text ends here; the value that is being parsed is then marked as cut. */
   #ends(): boolean {
     this.cut ||= this.at >= this.#text.length
     return this.at >= this.#text.length
@@ -139,7 +139,7 @@ class LooseReader {
   }
 }
 
-/** A word without quotes: a number, a constant of JSON or Python, or itself. */
+/** A word without quotes: a number, a constant of JSON or Python, or a plain text. */
 function wordOf(word: string): unknown {
   const constants: Readonly<Record<string, unknown>> = { True: true, False: false, None: null, undefined: null }
   if (Object.hasOwn(constants, word)) return constants[word]

@@ -9,7 +9,7 @@ export function areSeparate(one: readonly string[] = [], other: readonly string[
   return one.every((path) => other.every((another) => surelyDiffer(partsOf(path), partsOf(another))))
 }
 
-/** Whether a scope of plain files and folders has a path in it; both are relative to the same folder. */
+/** Whether a path is in a scope of plain files and folders; both are relative to the same folder. */
 export function isInScope(path: string, scope: readonly string[]): boolean {
   const parts = namesIn(path)
   return scope.some((one) => {
@@ -45,7 +45,7 @@ const leadsAnywhere = (name: string) => name === '..' || /\*\*|[{}()]/.test(name
 
 const isPattern = (name: string) => /[*?[\]!]/.test(name)
 
-/** Whether the names differ at some depth; a pattern may be any name, and a folder is everything in it. */
+/** Whether the names differ at some depth; a pattern may match any name, and a folder includes everything in it. */
 function surelyDiffer(one: readonly string[], other: readonly string[]): boolean {
   for (let depth = 0; depth < Math.min(one.length, other.length); depth++) {
     const names = [one[depth]!, other[depth]!] as const

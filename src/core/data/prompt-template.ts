@@ -4,15 +4,15 @@ export const handedFields = ['result', 'diff', 'branch', 'agent'] as const
 export type HandedField = (typeof handedFields)[number]
 
 /**
- * A prompt after its templates were read: texts, and references to fields of needs. It is kept in this form and never as text, so
+ * A prompt after its templates were parsed: texts, and references to fields of needs. It is stored in this form and never as text, so
  * that no `{{` in a value of the matrix or in a result is ever read as a template.
  */
 export type PromptPart<Need> = string | { needs: Need[]; field: HandedField }
 
-/** A piece of a text with templates: a text, or the words between `{{` and `}}` as they were written. */
+/** A piece of a text with templates: a text, or the unparsed words between `{{` and `}}`. */
 export type TemplatePiece = string | { reference: string }
 
-/** Reads the templates of a text; `\{{` means two literal braces. `unclosed` is the beginning of a template without an end. */
+/** Parses the templates in a text; `\{{` means two literal braces. `unclosed` is the beginning of a template without an end. */
 export function templatePieces(text: string): { pieces: TemplatePiece[]; unclosed?: string } {
   const pieces: TemplatePiece[] = []
   let words = ''
@@ -33,7 +33,7 @@ export function templatePieces(text: string): { pieces: TemplatePiece[]; unclose
   return { pieces }
 }
 
-/** The prompt as a person wrote it, for screens before the needs are done. */
+/** The prompt as its author wrote it, for screens before the needs are done. */
 export function templateText(parts: readonly PromptPart<{ name: string }>[]): string {
   return parts
     .map((part) => {

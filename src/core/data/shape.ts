@@ -7,29 +7,29 @@ import { nearest } from '../../base/text/nearest.ts'
  * Written by hand, because importing a validator would take longer than reading all the settings.
  */
 export interface Shape<T> {
-  /** The allowed values as text, as it follows "must be" or "allowed:". */
+  /** The allowed values as text that follows "must be" or "allowed:". */
   wants: string
   json(detail: Detail): JsonSchema
   /** Returns the value, converted to the type of the shape. Throws a Misfit. */
   read(value: unknown, at: Place): T
-  /** Whether an object may leave the field out. */
+  /** Whether an object may lack the field. */
   optional?: true
 }
 
 export type JsonSchema = Record<string, unknown>
 
-/** `brief` leaves out bounds: a model pays for every byte in every request, and the error message teaches a bound once. */
+/** `brief` leaves out limits: a model pays for every byte in every request, and the error message names a limit when it matters. */
 type Detail = 'brief' | 'full'
 
 export type Path = readonly (string | number)[]
 
 /**
- * The location of a value. `lenient` corrects what models often send: a number, a list or an object as text, null for nothing. With
- * `faults`, a reader adds each misfit to it and reads on, instead of throwing at the first.
+ * The location of a value. `lenient` corrects common mistakes of models: a number, a list or an object as text, null for a missing value.
+ * With `faults`, a reader adds each misfit to the list and continues, instead of throwing at the first.
  */
 export type Place = { path: Path; lenient: boolean; faults?: Fault[] }
 
-/** The place at which a value does not fit its shape, and what would fit. */
+/** A place at which a value does not fit its shape, and the values that would fit. */
 export type Fault = { path: Path } & (
   | { is: 'wrong'; found: string; wants: string; near?: string }
   | { is: 'missing'; wants: string }
@@ -75,7 +75,7 @@ export function pathText(path: Path): string {
   )
 }
 
-/** Finds everything that is wrong with a value that a person wrote; corrects nothing in it. */
+/** Finds all mistakes in a value that a person wrote; corrects nothing in it. */
 export function faultsIn(shape: Shape<unknown>, value: unknown): Fault[] {
   return faultsAt(shape, value, { path: [], lenient: false })
 }
@@ -98,10 +98,10 @@ function noted<T>(faults: Fault[] | undefined, read: () => T): T | undefined {
   }
 }
 
-/** The JSON Schema that a sender is shown, and the reader of what it sends. `parse` throws a message that says what to send instead. */
+/** The JSON Schema for a sender, and the parser for its values. `parse` throws a message that says what to send instead. */
 export type Parser<T> = { schema: JsonSchema; parse(input: unknown): T }
 
-/** `root` is the name of the input in messages; `strays` says how fields that are not described are treated. */
+/** `root` is the name of the input in messages; `strays` says how unknown fields are treated. */
 export function parser<F extends Fields>(
   fields: F,
   { root, strays }: { root?: string; strays?: Strays } = {},
@@ -120,7 +120,7 @@ export type ObjectOf<F extends Fields> = {
 
 type Strays = 'refused' | 'ignored'
 
-/** Objects with up to this many fields are described by naming them. */
+/** Objects with at most this many fields are described by listing their names. */
 const fewFields = 8
 
 export function object<F extends Fields>(fields: F, strays: Strays = 'refused'): Shape<ObjectOf<F>> {
@@ -156,7 +156,7 @@ export function object<F extends Fields>(fields: F, strays: Strays = 'refused'):
   }
 }
 
-/** An object whose keys the writer chooses, each of the shape `key`. */
+/** An object whose keys the author chooses, each of the shape `key`. */
 export function mapOf<T>(each: Shape<T>, key: Shape<string> = string()): Shape<Record<string, T>> {
   return {
     wants: 'an object',
@@ -288,7 +288,7 @@ export function boolean(): Shape<boolean> {
   }
 }
 
-/** Reads the value as the first of the two shapes that it fits. */
+/** Parses the value as the first of the two shapes that fits. */
 export function either<A, B>(a: Shape<A>, b: Shape<B>): Shape<A | B> {
   const wants = `${a.wants} or ${b.wants}`
   return {
@@ -321,7 +321,7 @@ export const recognised = <T>(wants: string, read: (value: unknown) => T | undef
   },
 })
 
-/** Any value that JSON can hold. */
+/** Any JSON value. */
 export const anything = (): Shape<unknown> => ({ wants: 'anything', json: () => ({}), read: (value) => value })
 
 /** Adds a description of its purpose to a shape. */

@@ -1,6 +1,6 @@
 import type { CliHome } from './past-session.ts'
 
-/** The places in which the things that a person has set up for a CLI are searched for: their home, and the project's folder. */
+/** The folders that are searched for things that a person has set up for a CLI: their home, and the project's folder. */
 type BelongingsPlace = CliHome & { root: string }
 
 /** The things that termaite reads in place: folders of commands, skills and subagents, and files of instructions. */
@@ -10,7 +10,7 @@ export type ReadKind = (typeof readKinds)[number]
 /** A value of a server's environment or headers. A `reference` names variables as `${NAME}`; a `literal` may be a secret. */
 export type ServerValue = { reference: string } | { literal: string }
 
-/** An MCP server as a CLI's settings describe it. Variables in texts are written as `${NAME}`. */
+/** An MCP server as described in a CLI's settings. Variables in texts are written as `${NAME}`. */
 export type FoundServer = { name: string; timeoutSeconds?: number } & (
   | { command: string; args: string[]; cwd?: string; env: Record<string, ServerValue> }
   | { url: string; type: 'http' | 'sse'; headers: Record<string, ServerValue> }
@@ -35,20 +35,20 @@ export type FoundSettings = {
 
 /** A settings file of a CLI. */
 export type BelongingsFile = {
-  /** The file, or with `ending` the folder whose files with this ending are read. */
+  /** The file, or with `ending` the folder whose files with this extension are read. */
   path: string
   ending?: string
   owner: 'person' | 'project'
   format: 'json' | 'toml' | 'text'
   /** Whether termaite itself reads the servers or the hooks of this file once its folder is trusted. */
   inPlace?: readonly ('servers' | 'hooks')[]
-  /** Reads the value in the file, or its text. It may contain anything; this never throws. */
+  /** Parses the value in the file, or its text. The file may contain anything; this never throws. */
   read(value: unknown): FoundSettings
 }
 
 /** The things that a person can have set up for one CLI, and their places. */
 export type Belongings = {
   settings(place: BelongingsPlace): readonly BelongingsFile[]
-  /** The person's own folders and files that can be read in place. `name` is that of the reference, if it is not the CLI's. */
+  /** The person's own folders and files that can be read in place. `name` is the name of the reference, if it differs from the CLI's. */
   places(place: BelongingsPlace): readonly { kind: ReadKind; path: string; name?: string }[]
 }

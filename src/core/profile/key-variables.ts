@@ -1,6 +1,6 @@
 import type { Env } from '../../base/env.ts'
 
-/** Keys to the APIs of model providers: a CLI that works with many providers can use each of them. */
+/** Keys to the APIs of model providers: a CLI that supports many providers can use each of them. */
 export const providerKeys: readonly string[] = [
   ...['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'AZURE_OPENAI_API_KEY', 'AZURE_OPENAI_AD_TOKEN'],
   'AWS_BEARER_TOKEN_BEDROCK',
@@ -27,11 +27,11 @@ const toolKeys = ['TAVILY_API_KEY', 'BRAVE_API_KEY', 'LANGFUSE_SECRET_KEY']
 /** Keys to termaite itself: no other program ever inherits one. */
 const ourKeys = /^TERMAITE_(?:\w*(?:KEY|TOKEN|SECRET|PASSWORD)|LEDGER)$/
 
-/** Whether a variable is one of the named ones, or a variant of one, such as OPENAI_API_KEY_WORK. */
+/** Whether a variable is one of the given ones, or a variant of one, such as OPENAI_API_KEY_WORK. */
 const isOneOf = (names: readonly string[], variable: string) =>
   names.some((name) => variable === name || variable.startsWith(`${name}_`))
 
-/** Names the variables of model vendors that an agent whose own are `own` does not get; `more` are further names of keys. */
+/** The variables of model vendors that are withheld from an agent whose own variables are `own`; `more` are further names of keys. */
 export function foreignKeys(own: readonly string[], more: readonly string[] = []): string[] {
   return [...modelKeys, ...more].filter((name) => !isOneOf(own, name))
 }

@@ -1,9 +1,9 @@
 import type { Env } from '../../base/env.ts'
 
-/** The home in which a CLI keeps its files, and the variables that may move them. */
+/** The home in which a CLI keeps its files, and the variables that may change their place. */
 export type CliHome = { home: string; env: Env }
 
-/** The tokens of one request, as a CLI recorded them. `input` holds all of them, the cached and the written ones too. */
+/** The tokens of one request, as a CLI recorded them. `input` includes all input tokens, both cached and written ones. */
 export type PastUsage = {
   input: number
   output: number
@@ -12,15 +12,15 @@ export type PastUsage = {
   /** The cost in dollars, if the CLI recorded it. */
   cost?: number
   model?: string
-  /** Names the request: a CLI that copies a session into another file copies the name too. */
+  /** Identifies the request: a CLI that copies a session into another file copies this name too. */
   request?: string
-  /** The CLI made the request outside the turn, for example for a memory, and does not count it among the turn's tokens. */
+  /** Set if the CLI made the request outside the turn, for example for a memory, and does not count it among the turn's tokens. */
   beside?: true
 }
 
-/** One thing that a CLI's own record of a session says. */
+/** One fact in a CLI's own record of a session. */
 export type PastFact = { at?: number } &
-  /** Facts about the session: the key by which the CLI resumes it, and the folder that it ran in. */
+  /** Facts about the session: the key by which the CLI resumes it, and the folder in which it ran. */
   (
     | { type: 'session'; key?: string; cwd?: string }
     | { type: 'prompt'; text: string }
@@ -38,29 +38,29 @@ export type PastFact = { at?: number } &
  */
 export type OurStretch = { key: string; cwd: string; from: number; to: number; counted: boolean }
 
-/** Reads one session as its records come. It has a state: each session needs a new one. */
+/** Parses one session, record by record. It has state: each session needs a new one. */
 export type PastReader = (record: Readonly<Record<string, unknown>>) => PastFact[]
 
-/** The place of a CLI's sessions, and how one is read from its beginning to its end. */
+/** The place of a CLI's sessions, and a parser for a whole session. */
 export type PastSessions = {
-  /** The provider whose prices apply to models that the CLI names without a provider. */
+  /** The provider whose prices apply to models without a provider in their name. */
   provider?: string
   /** The CLI's own key of a session, if the key of a thread contains more than that. */
   key?(thread: string): string
-  /** The key of the thread that continues a session, if it must contain what the session has used so far. */
+  /** The key of the thread that continues a session, if it must include the session's usage so far. */
   thread?(key: string, used: Pick<PastUsage, 'input' | 'output'> & { cached: number }): string
-  /** Makes the reader of one session. `file` is the path of its file below the folder. */
+  /** Makes the parser of one session. `file` is the path of its file relative to the folder. */
   reader(file: string): PastReader
 } & (
   | {
-      /** The folder that holds the files of all sessions; each line of a file is a record. */
+      /** The folder with the files of all sessions; each line of a file is a record. */
       folder(place: CliHome): string
       file: RegExp
-      /** Matches the files of subagents: their tokens count, and their words belong to no session of the person's. */
+      /** Matches the files of subagents: their tokens count, but their text belongs to no session of the person's. */
       inner?: RegExp
     }
   | {
-      /** The SQLite database that holds all sessions. */
+      /** The SQLite database with all sessions. */
       database(place: CliHome): string
       /**
        * Returns each session's name as `session`, its `bytes`, the time of its last change as `changed`, and as `inner` whether

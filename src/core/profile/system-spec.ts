@@ -1,4 +1,4 @@
-/** The facts of this machine that agents get, so that none tries what the machine cannot do. Unknown facts are left out. */
+/** The facts about this machine for agents, so that they do not try what the machine cannot do. Unknown facts are left out. */
 export type SystemSpec = {
   /** The distribution, not the kernel. */
   os: { name: string; version?: string; arch: string }

@@ -3,15 +3,15 @@ import { sha256 } from '../../base/hash.ts'
 export type Marks = { open: string; close: string }
 
 /**
- * Returns the six hex digits in a turn's marks. They are derived from its id, so that a process that takes over the turn after a
- * crash knows them.
+ * Returns the six hex digits in a turn's marks. They are derived from its id, so that a process that takes over the turn after a crash
+ * can compute them.
  */
 export function nonceOf(turn: string): string {
   return sha256().update(turn).digest('hex').slice(0, 6)
 }
 
 /**
- * Returns the marks around an agent's final answer. They are new for each turn and count only alone on a line, so an echo of the
+ * Returns the marks around an agent's final answer. They are new for each turn and only count on a line of their own, so an echo of the
  * prompt does not count.
  */
 export function fenceMarks(nonce: string): Marks {
@@ -34,7 +34,7 @@ export function findFence(text: string, { open, close }: Marks): { answer: strin
   for (const end of closings(lines, close).reverse()) {
     const start = opens.findLast(({ to }) => to <= end.from)
     const answer = start && lines.slice(start.to, end.from)
-    // Two marks with nothing between them are a mention of the fence, not an answer.
+    // Two marks with nothing between them only mention the fence, and are not an answer.
     if (answer?.some((line) => bare(line) !== '')) return { answer: inner(answer) }
   }
   return undefined
@@ -58,7 +58,7 @@ export function isMark(row: string, { open, close }: Marks): boolean {
 const before = /^[\s│┃║▌▎▏]*(?:[⏺●•✦◆∙·◦]\s+)?/
 const behind = /[\s│┃║▐▕]+$/
 
-/** Returns a line without what the screen added to it. */
+/** Returns a line without the characters that the screen added. */
 export function bare(line: string): string {
   return line.replace(before, '').replace(behind, '')
 }
@@ -79,7 +79,7 @@ function placesOf(lines: readonly string[], mark: string): { from: number; to: n
   })
 }
 
-/** Finds the closing marks. One that a comma follows on the next row is the echo of the instruction. */
+/** Finds the closing marks. If a comma follows a mark on the next row, it is the echo of the instruction. */
 function closings(lines: readonly string[], close: string) {
   return placesOf(lines, close).filter(({ to }) => !bare(lines[to] ?? '').startsWith(','))
 }
@@ -100,7 +100,7 @@ export function dedent(rows: readonly string[]): string[] {
 
 const drawn = /[─━═│┃║╭╮╰╯┌┐└┘█▀▄]$/
 
-/** Joins rows that the terminal folded: a row that is full to the edge continues in the next one. */
+/** Joins rows that the terminal wrapped: a row that is full up to the edge continues in the next one. */
 export function unfolded(rows: readonly string[], cols = Infinity): string[] {
   const lines: string[] = []
   let open = false
@@ -114,7 +114,7 @@ export function unfolded(rows: readonly string[], cols = Infinity): string[] {
   return lines
 }
 
-/** Characters that take two columns of a terminal, at the beginning of a text, and those that take none. */
+/** Characters at the beginning of a text that take two columns of a terminal, and those that take none. */
 const isWide =
   /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}\p{Emoji_Presentation}]/u
 const takesNone = /[\p{Mn}\p{Me}\p{Cf}]/u

@@ -15,15 +15,12 @@ export class LastKey {
     this.#clock = clock
   }
 
-  /**
-   * Returns the elapsed time at the last key, -Infinity for never. A closed terminal may no longer know it: then the last known
-   * time counts.
-   */
+  /** Returns the elapsed time at the last key, -Infinity for never. If a terminal is closed, the last known time counts. */
   async in(terminal: Terminal | undefined): Promise<number> {
     const told = (await terminal?.touched().catch(() => undefined)) ?? this.#told
     if (told === this.#told) return this.#at
     this.#told = told
-    // A key press in the future happened before the clock was set back: it counts as pressed now.
+    // If a key press seems to be in the future, the clock was set back since: it counts as pressed now.
     this.#at = told === 0 ? -Infinity : this.#clock.elapsed() - Math.max(0, this.#clock.now() - told)
     return this.#at
   }

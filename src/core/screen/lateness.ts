@@ -1,19 +1,19 @@
 import type { Clock } from '../../base/time/clock.ts'
 
-/** How many of the last samples count. */
+/** How many of the last samples are used. */
 const remembered = 16
 
 /** A timer may be this late on an idle machine. */
 const usualMs = 2
 
-/** A machine whose timers are later than that by this much gets twice the waiting time. */
+/** If a machine's timers are later than usual by this much, the waiting time is doubled. */
 const doubleMs = 4
 
 const mostStretch = 8
 
 /**
- * Measures how late this machine is, by its own timers and reads. On a busy machine programs draw late as well: there, a screen
- * must be still for longer before its stillness means anything.
+ * Measures how slow this machine is now, by the delay of its own timers and reads. On a busy machine programs also draw late, so a screen
+ * must be still for longer before that means anything.
  */
 export class Lateness {
   #clock: Clock
@@ -37,7 +37,7 @@ export class Lateness {
     this.#note(tookMs - this.#quickestRead)
   }
 
-  /** The factor by which waits are longer than on an idle machine. A single late sample is chance and does not count. */
+  /** The factor by which waits are longer than on an idle machine. A single late sample may be chance and does not count. */
   get stretch(): number {
     const late = this.#samples.toSorted((a, b) => b - a)[1] ?? 0
     return Math.min(mostStretch, 1 + Math.max(0, late - usualMs) / doubleMs)

@@ -3,7 +3,7 @@ import type { Terminal } from './terminal.ts'
 /** A terminal in which an agent works on a machine. */
 export type TerminalRow = {
   id: string
-  /** The name that a person sees: of a slot in a crew, of a worker, or of the agent itself. */
+  /** The name for people: of a slot in a crew, of a worker, or of the agent itself. */
   name: string
   /** The agent in the terminal. */
   agent: string
@@ -16,28 +16,28 @@ export type TerminalRow = {
   kind: 'crew' | 'worker' | 'supervised'
   state: string
   since: number
-  /** The task that the agent was given, in short. */
+  /** The agent's task, in short. */
   task?: string
-  /** Whether a person can take the keys of the terminal; an agent that has yet to start has no terminal. */
+  /** Whether a person can take the keyboard of the terminal; an agent that has yet to start has no terminal. */
   keys: boolean
   /** Whether the machine of the terminal accepts no typing from elsewhere. */
   onlyReading?: true
 }
 
-/** A person who is not at the machine, as the hub knows them. */
+/** A person who is not at the machine, as known to the hub. */
 export type FarPerson = { name: string; role: string }
 
-/** Keys as they were pressed, or a text that is pasted as one. */
+/** Keystrokes, or a text that is pasted at once. */
 export type Typed = { as: 'keys' | 'paste'; text: string }
 
 /** The terminals of a machine for a person who is not at them. */
 export interface MachineTerminals {
   list(): Promise<TerminalRow[]>
-  /** Opens a terminal that is listed, without changing its size; undefined when it is gone. */
+  /** Opens a listed terminal, without changing its size; undefined if it is gone. */
   open(id: string): Promise<Terminal | undefined>
-  /** Types into a terminal for a person; throws an explanation if that is not possible. The keys of one terminal stay in order. */
+  /** Types into a terminal for a person; throws an explanation if that is not possible. The keystrokes for one terminal stay in order. */
   type(id: string, typed: Typed, by: FarPerson): Promise<void>
-  /** Gives a terminal the size of the person's own, for a person who has its keys. */
+  /** Changes a terminal to the person's own size, for a person who has its keyboard. */
   resize(id: string, size: { cols: number; rows: number }, by: FarPerson): Promise<void>
   /** Detaches from all terminals; all programs keep running. */
   close(): Promise<void>

@@ -13,14 +13,14 @@ export async function* outputUntil(
     while (!left.aborted) {
       const next = await new Promise<IteratorResult<{ at: number; bytes: Uint8Array }> | undefined>((resolve) => {
         leave = () => resolve(undefined)
-        // An output that breaks is over for the follower.
+        // If reading the output fails, it is over for the follower.
         output.next().then(resolve, leave)
       })
       if (next === undefined || next.done) return
       yield next.value
     }
   } finally {
-    // The terminal cleans up when it draws again; the follower has gone.
+    // The terminal cleans up when it draws again; the follower has left.
     output.return?.().catch(() => {})
   }
 }

@@ -1,10 +1,10 @@
 import type { Screen } from './terminal.ts'
 import { fenceCloses, fenceMarks, plainMarks } from './fence.ts'
 
-/** The patterns by which a program's screen is read. `busy` is tried first, because many programs keep their prompt while they work. */
+/** The patterns for reading a program's screen. `busy` is tried first, because many programs keep their prompt while they work. */
 export type Reader = { busy?: RegExp; asking?: RegExp; idle?: RegExp; ready?: RegExp }
 
-/** Everything known about a terminal at one moment. */
+/** All known facts about a terminal at one moment. */
 export type Look = {
   screen: Screen
   children: number
@@ -16,42 +16,42 @@ export type Look = {
   stretch?: number
   /** The nonce in the fence of the current turn. */
   nonce?: string
-  /** Whether the program was asked for the fence: then a child process outweighs the idle pattern for as long as it runs. */
+  /** Whether the program was asked for the fence: then a running child process outweighs the idle pattern. */
   fence?: boolean
   /** The text after the prompt of the current turn, if it is known, so that no older text is taken for its answer. */
   since?: string
 }
 
-/** The state of a program, and what decided it. */
+/** The state of a program, and the sign that decided it. */
 export type Reading = {
   state: 'busy' | 'idle' | 'asking' | 'unknown'
   by: 'fence' | 'pattern' | 'children' | 'quiet'
 }
 
-/** How long a program without patterns must have drawn nothing before it counts as idle. */
+/** How long a program without patterns must draw nothing before it counts as idle. */
 export const quietAfterMs = 2_000
 
-/** An idle pattern that has been visible for this long counts although a child process runs: a server that was started may run forever. */
+/** An idle pattern that has been visible for this long counts even if a child process runs, because a started server may run forever. */
 const longestChildMs = 120_000
 
-/** The idle pattern is searched for in this many last lines that are not empty. */
+/** How many of the last non-empty lines are searched for the idle pattern. */
 const idleLines = 5
 
-/** Reads the state of a program from its screen and its processes. */
+/** Determines the state of a program from its screen and its processes. */
 export function read(look: Look, reader: Reader): Reading {
   const text = look.screen.rows.join('\n')
   if (fenced(look, text)) return { state: 'idle', by: 'fence' }
   if (reader.busy?.test(text)) return { state: 'busy', by: 'pattern' }
   if (reader.asking?.test(text)) return { state: 'asking', by: 'pattern' }
   if (idleRow(lastRows(look.screen.rows, idleLines), reader) >= 0) {
-    // A program without a busy pattern may keep its prompt while a tool works in silence.
+    // A program without a busy pattern may keep its prompt while a tool works silently.
     const isWaited = look.fence || (look.stillMs ?? Infinity) < longestChildMs
     const works = !reader.busy && look.children > 0 && isWaited
     return works ? { state: 'busy', by: 'children' } : { state: 'idle', by: 'pattern' }
   }
   if (look.children > 0) return { state: 'busy', by: 'children' }
   if (look.quietMs < quietAfterMs * (look.stretch ?? 1)) return { state: 'busy', by: 'quiet' }
-  // A program whose patterns are known but not visible is in an unknown state: nothing is typed into it.
+  // If a program's patterns are known but not visible, its state is unknown, and no text is typed into it.
   return { state: reader.busy || reader.idle ? 'unknown' : 'idle', by: 'quiet' }
 }
 

@@ -5,7 +5,7 @@ export type Screen = {
   rows: string[]
   cols: number
   cursor: { row: number; col: number }
-  /** The title that the program set, else the one that termaite gave it. */
+  /** The title that the program set, otherwise the one that termaite gave it. */
   title?: string
 }
 
@@ -15,14 +15,14 @@ export type Screen = {
  */
 export type Picture = { at: number; text: string; cols: number; rows: number; unsure?: true }
 
-/** The exit of a program. `lost`: its machine is out of reach, and nobody knows whether the program has exited at all. */
+/** The exit of a program. `lost`: its machine is unreachable, and it is unknown whether the program has exited at all. */
 export type Exit = { code?: number; signal?: number; lost?: true }
 
 /** Anything with a screen: a tmux pane or window, or an embedded PTY. Positions in `output` only grow. */
 export interface Terminal {
-  /** A uuid made by termaite, by which the terminal is found again. Never a pane number: tmux gives those to other panes later. */
+  /** A uuid made by termaite, by which the terminal can be found again. It is never a pane number, because tmux reuses those. */
   id: string
-  /** Writes keys as they are. `person`: a person pressed them, so they count for `touched`. */
+  /** Writes keystrokes unchanged. `person`: a person pressed them, so they count for `touched`. */
   write(text: string, person?: boolean): Promise<void>
   /**
    * Pastes the text as one bracketed paste. `person`: a person pasted it, so it counts for `touched`. `mark`: the mark of a prompt,
@@ -30,20 +30,20 @@ export interface Terminal {
    */
   paste(text: string, person?: boolean, mark?: string): Promise<void>
   /**
-   * Returns the mark of the last prompt that was pasted, even by a process that was killed right after; left out if no later
-   * process could ask.
+   * Returns the mark of the last pasted prompt, even if the process that pasted it was killed right after; missing if no later process
+   * could ask.
    */
   lastMark?(): Promise<string | undefined>
   press(key: Key): Promise<void>
   resize(cols: number, rows: number): Promise<void>
   screen(): Promise<Screen>
-  /** Draws the present screen, with colours and modes, below this many of the rows that scrolled off it. */
+  /** Draws the present screen, with colours and modes, and this many of the rows that scrolled off it. */
   paint(above?: number): Promise<Picture>
   /** Returns the last rendered rows, including those that scrolled off the screen. */
   history(rows: number): Promise<string[]>
   /** Counts the child processes of the program. */
   children(): Promise<number>
-  /** Returns those of these files that a process in the terminal has open; undefined if this machine cannot tell. */
+  /** Returns those of the files that a process in the terminal has open; undefined if this machine cannot determine that. */
   opened?(paths: readonly string[]): Promise<string[] | undefined>
   output(after?: number): AsyncIterable<{ at: number; bytes: Uint8Array }>
   /** Returns when a person last pressed a key in the terminal, in ms since 1970; 0 for never. */
@@ -54,7 +54,7 @@ export interface Terminal {
   attach?: string
   /** Resolves when the program has exited; never rejects. */
   exited: Promise<Exit>
-  /** Ends the program and every process that it started. */
+  /** Stops the program and every process that it started. */
   close(): Promise<void>
 }
 
@@ -62,10 +62,10 @@ export interface Terminal {
 export type Opening = {
   cwd: string
   env?: Record<string, string>
-  /** Variables that the program does not get, even if the init files of the person's shell set them. */
+  /** Variables that are withheld from the program, even if the init files of the person's shell set them. */
   withheld?: readonly string[]
   title?: string
-  /** The id of the terminal. A caller that chooses it can keep it before the terminal exists. */
+  /** The id of the terminal. A caller that chooses it can store it before the terminal exists. */
   id?: string
   mode?: 'window' | 'pane'
   size?: { cols: number; rows: number }

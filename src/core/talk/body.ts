@@ -5,7 +5,7 @@ import type { Blobs, BlobWriter } from './store.ts'
 import { defined } from '../../base/defined.ts'
 import { readText } from './store.ts'
 
-/** Longer bodies go to a blob, so that a line of the log stays small. */
+/** Longer bodies become a blob, so that a line of the log stays short. */
 export const longestBody = 64 * 1024
 
 const headChars = 32 * 1024
@@ -17,13 +17,13 @@ export function cutMiddle(text: string, place: string | undefined): string {
   return joinCut(text.slice(0, headChars), text.slice(-tailChars), text.length - headChars - tailChars, place)
 }
 
-/** Joins the two ends of a long text whose middle was not kept. */
+/** Joins the two ends of a long text whose middle was dropped. */
 export function joinCut(head: string, tail: string, missing: number, place: string | undefined): string {
   const where = place ? `; the whole is in ${place}` : ''
   return `${head}\n[… ${missing} characters cut${where} …]\n${tail}`
 }
 
-/** Returns the fact in the form that goes into the log: a long body is cut, and `whole`, or the cut itself, names the place of the rest. */
+/** Returns the fact in the form for the log: a long body is cut, and `whole`, or the cut itself, says where the rest is. */
 export async function withShortBody(fact: Fact, blobs: Blobs): Promise<Fact> {
   const inWords = async (text: string) => (await short(text, 'text/plain', blobs)).text
   switch (fact.type) {

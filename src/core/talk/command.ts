@@ -2,7 +2,7 @@ import type { Entry, WorkStatus } from './entry.ts'
 import type { Ask } from './question.ts'
 import type { ThemeName } from './themes.ts'
 
-/** A kept record of an agent that worked inside an earlier turn. */
+/** A stored record of an agent that worked inside an earlier turn. */
 export type EarlierWork = {
   turn: string
   role: string
@@ -23,23 +23,23 @@ export type EarlierWork = {
  */
 export type SaidHow = 'note' | 'text' | 'error' | 'aside'
 
-/** The world that a slash command is run with. Text that it says is shown and not kept. */
+/** The surroundings of a slash command. Text that it says is shown and not stored. */
 export type CommandWorld = {
   say(text: string, how?: SaidHow): void
   ask: Ask
-  /** Shows what the command does at the moment, in place of what was shown before; a screen of plain lines does not show it. */
+  /** Shows the current step of the command, replacing the previous one; a screen of plain lines does not show it. */
   progress?(words: string): void
   signal: AbortSignal
   screen: CommandScreen
 }
 
-/** The actions that a command can take on the screen where the person typed it. A screen of plain lines supports only some of them. */
+/** The actions of a command on the screen on which the person typed it. A screen of plain lines only supports some of them. */
 export type CommandScreen = {
-  /** Hands the terminal to another program while `work` runs. */
+  /** Gives the terminal to another program while `work` runs. */
   suspend<T>(work: () => Promise<T>): Promise<T>
-  /** Copies text to the clipboard. Returns a sentence that says how, or why it could not. */
+  /** Copies text to the clipboard. Returns a sentence that says how, or why it failed. */
   copy(text: string): Promise<string>
-  /** Clears the screen; the conversation stays. */
+  /** Clears the screen; the conversation is not affected. */
   clear(): void
   /** Puts text into the input, for the person to change or send. */
   fill(text: string): void
@@ -52,6 +52,8 @@ export type CommandScreen = {
    * a board has no such function.
    */
   board?(earlier: readonly EarlierWork[]): boolean
+  /** Shows a list with keys until the person leaves it. A screen without lists has no such function. */
+  list?(view: ListView): Promise<void>
   /** Lets the person choose a theme, and shows each one at once. A screen without colours has no such function. */
   theme?(now: ThemeName, cancelled: AbortSignal): Promise<ThemeName | undefined>
   exit(): void
@@ -60,14 +62,14 @@ export type CommandScreen = {
 /** A slash command. */
 export interface Command {
   name: string
-  /** The arguments as the help shows them: `[agent]`. */
+  /** The arguments as shown in the help: `[agent]`. */
   words?: string
   help: string
   /** Whether `/help` shows the command among the first dozen. */
   matters?: boolean
-  /** Whether the command works only on termaite's own screen: it changes that screen, needs its terminal, or shows another session. */
+  /** Whether the command only works on termaite's own screen: it changes that screen, needs its terminal, or shows another session. */
   screen?: true
-  /** Returns completions for what has been typed. */
+  /** Returns completions for the text typed so far. */
   complete?(typed: string): readonly string[] | Promise<readonly string[]>
   run(args: string, world: CommandWorld): Promise<void>
 }
@@ -81,3 +83,35 @@ export const listedCommands = (commands: readonly Command[]): string =>
 
 /** Whether a line of the input is a note for AGENTS.md: it begins with one #. A heading of several lines is a prompt. */
 export const isNote = (text: string): boolean => /^#(?![#!])[^\n]*[^\s#][^\n]*$/.test(text)
+/** One row of a list: its title, further cells, and a line below it. */
+export type ListRow = { id: string; title: string; cells?: readonly string[]; note?: string }
+
+/** The ways in which a list asks the person, in its own place, while an action runs. */
+export type ListTalk = {
+  /** Asks for one line of text; undefined if the person goes back. */
+  line(label: string, text?: string): Promise<string | undefined>
+  /** Asks for a yes to something that cannot be undone. */
+  sure(words: string): Promise<boolean>
+  /** Lets the person choose one of other rows; undefined if they go back. */
+  pick(title: string, rows: readonly ListRow[]): Promise<string | undefined>
+  /** Closes the list. */
+  close(): void
+}
+
+/** The lists of the chat; each has keys of its own. */
+export type ListName = 'sessions'
+
+/** A list with keys that act on its rows, as a command shows it on a screen. */
+export type ListView = {
+  name: ListName
+  title: string
+  /** Whether letters that are typed search the rows. */
+  searches: boolean
+  /** The sentence of a list without rows. */
+  empty(typed: string): string
+  /** The actions of this list's keys, each with the word for the line below the list. */
+  actions: Readonly<Record<string, string>>
+  rows(typed: string): Promise<readonly ListRow[]>
+  /** Runs an action on the chosen row; returns the words that the list shows then. The rows are read again afterwards. */
+  act(action: string, row: ListRow | undefined, talk: ListTalk): Promise<string | undefined>
+}

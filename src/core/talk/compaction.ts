@@ -8,16 +8,16 @@ import { endedTurns, isTurnSummary } from './view.ts'
 /** How full the smallest context window may get before the oldest half of the view is summarised. */
 export const compactAt = 0.75
 
-/** A view that fills less of the window than this is not worth a summary, even when other text fills the window. */
+/** A view that fills less of the window than this is not worth a summary, even if other text fills the window. */
 const worthIt = 0.125
 
-/** `frame`: the tokens of the system text and tools that every request begins with. */
+/** `frame`: the tokens of the system text and tools at the beginning of every request. */
 export function needsCompaction(view: readonly Entry[], window: number, frame = 0): boolean {
   const tokens = viewTokens(view)
   return tokens + frame > window * compactAt && tokens > window * worthIt
 }
 
-/** Returns the tokens of an agent's frame, as it was last kept. */
+/** Returns the tokens of an agent's frame, as it was last stored. */
 export function frameTokens(view: readonly Entry[], agent: string): number {
   const kept = view.findLast((entry) => entry.type === 'frame' && entry.by === agent)
   return kept?.type === 'frame' ? bytesTokens(kept.ref.bytes) : 0
@@ -25,7 +25,7 @@ export function frameTokens(view: readonly Entry[], agent: string): number {
 
 export type Half = { through: string; entries: Entry[] }
 
-/** A little less than half, so that a few bytes do not decide over a whole turn. */
+/** A little less than half, so that a few bytes do not decide about a whole turn. */
 const aboutHalf = 0.45
 
 /**
@@ -49,8 +49,8 @@ export function oldestHalf(view: readonly Entry[], most = Infinity): Half | unde
 }
 
 /**
- * The prompt for a summary. With `most`, the prompt has no more tokens than that, and asks for a summary of a tenth of it. `focus`
- * is what the person wants kept above all.
+ * The prompt for a summary. With `most`, the prompt has no more tokens than that, and asks for a summary of a tenth of it. `focus` is the
+ * subject that the person wants to preserve above all.
  */
 export function compactionPrompt(half: Half | Pick<Half, 'entries'>, most = Infinity, focus = ''): string {
   const length = most === Infinity ? [] : [`Use at most ${Math.max(100, Math.floor(most / 10))} words.`]
@@ -86,7 +86,7 @@ function cutInMiddle(text: string, longest: number): string {
   return `${text.slice(0, head)}${mark}${text.slice(text.length - (kept - head))}`
 }
 
-/** Returns the guides that a summary must keep: the newest of each name, in the order in which they were first given. */
+/** Returns the guides that a summary must preserve: the newest of each name, in the order in which they were first given. */
 export function guidesOf(entries: readonly Entry[]): (Guide & { by: string })[] {
   const found = new Map<string, Guide & { by: string }>()
   for (const entry of entries) {
@@ -97,7 +97,7 @@ export function guidesOf(entries: readonly Entry[]): (Guide & { by: string })[] 
   return [...found.values()]
 }
 
-/** Returns the summary in an outcome, or why it has no summary. */
+/** Returns the summary in an outcome, or the reason why it has no summary. */
 export function summaryOf(outcome: Outcome): { text: string } | { why: string; failure?: Failure } {
   if (!outcome.ok) return { why: outcome.failure.message, failure: outcome.failure }
   if (outcome.refused) return { why: 'the model declined' }

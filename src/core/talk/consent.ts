@@ -10,9 +10,9 @@ const meanings = ['once', 'always', 'no'] as const satisfies readonly Meaning[]
 /** The order without a yes for once: key 1 never gives a yes that lasts to a person who presses it out of habit. */
 const cautious = ['no', 'always'] as const satisfies readonly Meaning[]
 
-/** The answers of one card. */
+/** The answers on one card. */
 type ConsentOptions = Partial<Record<Meaning, Option | undefined>> & {
-  /** Options other than the three, such as a wider yes. */
+  /** Options other than these three, such as a wider yes. */
   others?: readonly Option[]
 }
 
@@ -42,7 +42,7 @@ export function translatedOptions(options: readonly Option[], meaningOf: (option
   return consentOptions({ once, always, no, others })
 }
 
-/** The words that say what an answer allows, beginning with the most dangerous answer. */
+/** The words that say what an answer allows, most dangerous answer first. */
 const allowance: Readonly<Record<Meaning, string>> = {
   always: 'allows it every time',
   once: 'allows it once',
@@ -63,7 +63,7 @@ export function effectWords(option: Option): string | undefined {
   return words.length > 0 ? words.join('; ') : undefined
 }
 
-/** Whether the program that asks shows a number with each option. */
+/** Whether the asking program shows a number with each option. */
 const isNumbered = (options: readonly Option[]) => options.every(({ key }) => key !== undefined)
 
 /** The key of each option, in the order of the options. */
@@ -76,7 +76,7 @@ function optionOfKey(options: readonly Option[], key: number): Option | undefine
   return options[optionKeys(options).indexOf(key)]
 }
 
-/** The effect of Escape on a question that has neither a no nor a text of its own for it. */
+/** The effect of Escape on a question that has neither a no nor a text of its own for Escape. */
 const unanswered: Readonly<Record<Question['about'], string>> = {
   permission: 'do not allow it',
   choice: 'leave this unanswered',
@@ -124,7 +124,7 @@ export function picksTyped(question: Question, line: string): string[] | undefin
     ? options.find(({ label }) => label.toLowerCase() === typed.toLowerCase())?.id
     : labelled(options, typed)
   if (named !== undefined) return [named]
-  // A number that no option has was meant as a key, not as free text.
+  // A number without an option was meant as a key, not as free text.
   return free && !/^\d$/.test(typed) ? [typed] : 'unclear'
 }
 
@@ -134,7 +134,7 @@ export function suggestedPicks({ suggests, marked, enter }: Pick<Question, 'sugg
   return picks.length > 0 ? [...picks] : undefined
 }
 
-/** How a question is answered by typing; `enter` says what an empty line does. */
+/** How to answer a question by typing; `enter` says what an empty line does. */
 export function unclearWords(question: Question, enter = escapeOf(question).says): string {
   const { options, multiple, ordered } = question
   const keys = optionKeys(options)
@@ -142,14 +142,14 @@ export function unclearWords(question: Question, enter = escapeOf(question).says
   return `Type ${which}, or press Enter alone: ${enter}.`
 }
 
-/** How to type numbers when their order matters. */
+/** How to type numbers if their order matters. */
 export function orderWords(keys: readonly number[]): string {
   return `in the order that you want, such as ${keys.slice(0, 2).toReversed().join(' ')}`
 }
 
 /**
- * Reads typed words as picks of a question: one option by its key, its label or the beginning of its label, several if the question
- * takes several, or free text. Undefined if nothing matches.
+ * Interprets typed words as picks of a question: one option by its key, its label or the beginning of its label, several if the question
+ * allows several, or free text. Undefined if nothing matches.
  */
 export function picksIn(
   question: Pick<Question, 'options' | 'multiple' | 'free'>,
@@ -164,7 +164,7 @@ export function picksIn(
   return free && whole !== '' ? [whole] : undefined
 }
 
-/** Whether these are picks that a question takes: the ids of options, or one text if it takes free text. */
+/** Whether a question accepts these picks: the ids of options, or one text if it allows free text. */
 export function takesPicks(
   { options, multiple, free }: Pick<Question, 'options' | 'multiple' | 'free'>,
   picks: readonly string[],
@@ -186,7 +186,7 @@ export function optionLines(question: Pick<Question, 'options' | 'marked' | 'ent
   })
 }
 
-/** Names every answer that a question takes. */
+/** Lists every answer that a question accepts. */
 export function allowedAnswers({ options, multiple }: Pick<Question, 'options' | 'multiple'>): string {
   const keys = optionKeys(options)
   return `${multiple ? 'some' : 'one'} of ${options.map(({ label }, at) => `${keys[at]} ${label}`).join(' | ')}`
@@ -194,7 +194,7 @@ export function allowedAnswers({ options, multiple }: Pick<Question, 'options' |
 
 function optionOf({ options }: Pick<Question, 'options'>, word: string): string | undefined {
   if (word === '') return undefined
-  // A number is a key and nothing else: the ids of options may be numbers too, which the person does not see.
+  // A number is always a key: the ids of options may be numbers too, which the person does not see.
   if (/^\d+$/.test(word)) return optionOfKey(options, Number(word))?.id
   return options.find(({ id }) => id === word)?.id ?? labelled(options, word)
 }

@@ -2,13 +2,13 @@ import type { CallPlace } from './call-places.ts'
 import type { Framework } from './framework.ts'
 import type { Failure, Outcome } from './outcome.ts'
 import type { ReportStatus } from './notice.ts'
-import type { Question } from './question.ts'
+import type { DiffStarts, Question } from './question.ts'
 import type { Race } from './race.ts'
 import type { Ref } from './store.ts'
 
 /**
  * Tokens and cost of one answer. `cached` are the input tokens that the provider read from its cache, `written` those that it wrote
- * there. `source` says how well the numbers are known.
+ * there. `source` says how reliable the numbers are.
  */
 export type Usage = {
   type: 'usage'
@@ -20,11 +20,11 @@ export type Usage = {
   source: 'reported' | 'parsed' | 'estimated'
   /** The tokens in the agent's context after its last request, if the agent reports each request. */
   held?: number
-  /** The answer was cut: only the tokens that the provider had reported by then are counted. */
+  /** Set if the answer was cut: only the tokens reported by then are counted. */
   part?: true
 }
 
-/** One agent's failed attempt at a turn; the turn continues. `did` is what the agent had done by then. */
+/** One agent's failed attempt at a turn; the turn continues. `did` describes the agent's work by then. */
 export type Attempt = {
   type: 'attempt'
   failure: Failure
@@ -32,7 +32,7 @@ export type Attempt = {
   did?: { calls: string[]; files: string[]; lastWords: string }
 }
 
-/** Why an agent's words stopped before they were an answer; `limit` is time, money, a quota or the context window. */
+/** Why an agent's text stopped before it was an answer; `limit` is time, money, a quota or the context window. */
 export type Cut = 'person' | 'limit' | 'crash' | 'failure'
 
 /**
@@ -85,8 +85,8 @@ export type Verdict = {
 }
 
 /**
- * The source of a judgement of a turn: the person's thumb, an undo of the turn's changes, a next prompt that says plainly that the
- * answer was wrong, a race whose results were checked, or another check of the turn's work.
+ * The source of a judgement of a turn: the person's thumb, an undo of the turn's changes, a next prompt that clearly says that the answer
+ * was wrong, a race whose results were checked, or another check of the turn's work.
  */
 type JudgementSource = 'person' | 'undo' | 'correction' | 'race' | 'check'
 
@@ -109,7 +109,7 @@ export type Judgement = {
 /** How bad a finding is: `high` must be fixed before the changes are used, `medium` goes wrong in some cases, `low` is small. */
 export const severities = ['high', 'medium', 'low'] as const
 
-/** One fault that a review found. `unchanged`: the line is not among the changed lines of that file. */
+/** One fault that a review found. `unchanged`: the line is not one of the changed lines in that file. */
 export type Finding = {
   file: string
   line: number
@@ -138,7 +138,7 @@ type Reply = { type: 'reply'; text: string; calls?: CallPlace[]; step?: number; 
 /** An event that is kept in the log. `whole` points to the full body when it was cut for the log. */
 export type Fact = (
   | { type: 'prompt'; text: string; files?: Ref[]; owner?: string }
-  /** Text that the person typed during the turn, which the agent that ran it was given. */
+  /** Text that the person typed during the turn, and that its agent got. */
   | { type: 'steer'; text: string; files?: Ref[] }
   | Reply
   /** `via`: the tool through which the model made the call, if it is not described in every request. */
@@ -178,7 +178,14 @@ export type PlanItem = { task: string; status: 'pending' | 'in_progress' | 'comp
  * A file that a tool call changed; without `before` the file is new. `from`: the path from which the call moved the file; `gone`: the
  * call deleted it. The `data` of the call's result is a list of them.
  */
-export type FileChange = { path: string; before?: string; after: string; from?: string; gone?: true }
+export type FileChange = {
+  path: string
+  before?: string
+  after: string
+  starts?: DiffStarts
+  from?: string
+  gone?: true
+}
 
 /**
  * Amounts of a budget. `steps` are those of the workers; `cost` is in dollars, and covers only answers whose price is known; `ms` leaves
@@ -186,21 +193,21 @@ export type FileChange = { path: string; before?: string; after: string; from?: 
  */
 export type BudgetAmounts = { workers: number; steps: number; tokens: number; cost?: number; ms: number }
 
-/** An event that is shown and then forgotten; only these may be dropped. */
+/** An event that is shown and not stored; only these may be dropped. */
 export type Live =
   | { type: 'text' | 'thought'; delta: string }
   | { type: 'progress'; call: string; delta: string }
   /** `held`: the agent waits until others are done. `terminal`: it works in a terminal that a person can watch. */
   | { type: 'state'; state: 'held' | 'starting' | 'busy' | 'asking' | 'idle'; terminal?: true }
-  /** The agent's plan, whole each time. */
+  /** The agent's plan, always as a whole. */
   | { type: 'plan'; items: PlanItem[] }
-  /** The turn waits until its next event; `words` say for what. `until` is the time of the next try, if something failed. */
+  /** The turn waits until its next event; `words` say for what. `until` is the time of the next attempt, if something failed. */
   | { type: 'waiting'; words: string; until?: number }
-  /** The step that a framework is at. */
+  /** The present step of a framework. */
   | { type: 'phase'; framework: Framework; words: string }
-  /** How much of a provider's quota is used, in percent, and when it starts over; reported before the quota is spent. */
+  /** How much of a provider's quota is used, in percent, and when it starts over; reported before the quota is used up. */
   | { type: 'limit'; used: number; until?: number; window?: string }
-  /** How much a coordinator and all its workers have used of the budget that they share, and how much they may use. */
+  /** How much of their shared budget a coordinator and all its workers have used, and how much they may use. */
   | { type: 'budget'; used: BudgetAmounts; allowed: Partial<BudgetAmounts> }
 
 /** An event of an agent that was consulted. */
@@ -209,7 +216,7 @@ export type Inner = { type: 'inner'; role: string; event: Event }
 /** `by` is the agent that really spoke, when that is not the agent whose turn it is. An event that was kept carries the fields of its Entry. */
 export type Event = (Fact | Live | Inner) & { by?: string }
 
-/** A fact in the form in which the log has it. */
+/** A fact in the form in which it is in the log. */
 export type Entry = Fact & { id: string; at: number; by: string; session: string; turn: string }
 
 export type EntryOf<K extends Entry['type']> = Extract<Entry, { type: K }>

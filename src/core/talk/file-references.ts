@@ -3,7 +3,7 @@ import { attribute, tag } from './transcript.ts'
 
 export type LineRange = { from: number; to: number }
 
-/** One way to read a reference: the position at which it ends, and the path it names. */
+/** One interpretation of a reference: the position at which it ends, and its path. */
 type ReferenceReading = { end: number; path: string; lines?: LineRange }
 
 /**
@@ -25,7 +25,7 @@ export function fileReferences(prompt: string): FileReference[] {
     if (quoted !== undefined)
       return [{ start: match.index, plain: true, readings: readingsOf(`${quoted}${range}`, end, range === '') }]
     if (!/[\p{L}\p{N}_]|^(?:\.{1,2}|~)\/$/u.test(bare!)) return []
-    // Punctuation after a path is tried as part of the name first, and then as part of the sentence.
+    // Punctuation after a path is first tried as part of the name, and then as part of the sentence.
     const [, word, marks] = /^(.*?)([.,;:!?)\]}>'…]*)$/su.exec(bare!)!
     const shorter = Array.from({ length: marks!.length + 1 }, (_, cut) => cut)
     const readings = shorter.flatMap((cut) => readingsOf(bare!.slice(0, bare!.length - cut), end - cut, true))
@@ -89,7 +89,7 @@ export function attachFiles(prompt: string, found: readonly AttachedFile[]): str
   return [text + prompt.slice(at), ...new Set(blocks)].join('\n\n')
 }
 
-/** The text of a resource of an MCP server, as an agent reads it: data that came from outside. */
+/** The text of a resource of an MCP server in the form for an agent: data from outside. */
 export const resourceBlock = (server: string, uri: string, body: string): string =>
   tag('resource', ` server="${attribute(server)}" uri="${attribute(uri)}"`, body)
 
@@ -127,7 +127,7 @@ export function typedPrompt(prompt: string): string {
     return ''
   })
   if (written.size === 0) return prompt
-  // The longest name first: one name may be the beginning of another.
+  // The longest name comes first, because one name may be the beginning of another.
   const names = [...written.keys()].sort((a, b) => b.length - a.length).map((name) => name.replaceAll(special, '\\$&'))
   const alone = new RegExp(`(?<![^\\s([{<"',;])(?:${names.join('|')})(?=[.,;:!?)\\]}>'…]*(?:\\s|$))`, 'g')
   return text.replaceAll(alone, (name) => written.get(name)!)

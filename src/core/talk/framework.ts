@@ -18,7 +18,7 @@ export const frameworkNames = Object.keys(frameworks) as Framework[]
  */
 export const leftToAgent = 'left to the agent'
 
-/** The reason given for a framework that the person named. It says nothing about the kind of request. */
+/** The reason given for a framework that the person chose. It says nothing about the kind of request. */
 export const personChose = 'you chose it'
 
 /** The kind of request that each framework is for, as written for the agent that chooses one. */
@@ -31,7 +31,7 @@ export const frameworkUses: Readonly<Record<Framework, string>> = {
   script: 'Complex logic, better as code',
 }
 
-/** The roles that a framework consults beside the agent that acts. The `advisors` setting can name the agent for each. */
+/** The roles that a framework consults in addition to the acting agent. The `advisors` setting can name the agent for each. */
 export const advisorRoles = [
   'enumerator',
   'pattern matcher',
@@ -47,7 +47,7 @@ export const advisorRoles = [
   'coder',
 ] as const
 
-/** Roles whose name in the settings says too little on a screen. */
+/** Roles whose name in the settings is not clear enough for a screen. */
 const roleLabels: Readonly<Record<string, string>> = {
   enumerator: 'lists options',
   'pattern matcher': 'best practice',
@@ -56,10 +56,13 @@ const roleLabels: Readonly<Record<string, string>> = {
   'code generator': 'script draft',
 }
 
-/** A role as a person reads it. */
+/** A role in the form for people. */
 export const roleLabel = (role: string): string => (Object.hasOwn(roleLabels, role) ? (roleLabels[role] ?? role) : role)
 
-/** How turns are thought through: chosen for each request (`auto`), not at all (`off`), or always in one framework. */
+/**
+ * How turns are thought through: with a framework chosen for each request (`auto`), not at all (`off`), or always with the same
+ * framework.
+ */
 export type Thinking = 'auto' | 'off' | Framework
 
 export const thinkings: readonly Thinking[] = ['auto', 'off', ...frameworkNames]

@@ -10,7 +10,7 @@ const lineOfTools = [
   /"?\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) \//,
 ]
 
-/** The words of an error in a program or its tests, whatever names it mentions. */
+/** Error messages of a program or its tests, whatever names they mention. */
 const errorOfCode =
   /\b(?:Assert\w*|Type|Reference|Syntax|Name|Key|Index|Attribute|Import|ModuleNotFound|ZeroDivision)Error\b|\bexpect(?:ed|s|\()|\bassert|\bcannot (?:find|import|read|resolve|open|use)\b|\bis not (?:defined|a function|assignable|exported)\b|\b(?:undeclared|undefined|unresolved|unknown (?:option|argument|command|type|name)|missing|no such|not found|no module|out of range)\b|\b(?:ENOENT|EADDRINUSE|ECONNREFUSED|ENOTFOUND|EACCES)\b|\bcould not resolve\b/i
 
@@ -25,22 +25,25 @@ const allowance = 'limits?|quotas?|credits|free usage'
 const ofProvider =
   '(?:usage|rate|requests?|(?:\\d+|five)-hour|hourly|daily|weekly|monthly|session|plan|account|api|spending|billing|credit|premium|your)'
 
-/** A sentence that begins by saying that a limit is spent. */
+/** A sentence that begins by saying that a limit is used up. */
 const statement = new RegExp(
   `^${lead}(?:(?:sorry, )?you(?:['’]ve| have)? ${spends}\\b[^.]{0,60}?\\b(?:limit|quota|credits|requests|tokens)s?(?: reached| exceeded)?` +
     `|(?:your |the )?(?:[\\w-]+ ){0,3}(?:${allowance}) (?:has been |have been |was |is |are )?${spent})`,
   'i',
 )
 
-/** The parts of a message that may follow such a sentence: which limit, until when, and what to do. Other text shows that somebody only writes about limits. */
+/**
+ * The parts of a message that may follow such a sentence: which limit, until when, and what to do. Any other text means that somebody
+ * only writes about limits.
+ */
 const remedy =
   /^(?:(?:please|it|this|they|you can|you will|or|and|then|will|your \w+)\s+)*(?:try again|resets?\b|retry\b|renews?\b|upgrade\b|wait\b|add\b|check\b|see\b|visit\b|purchase\b|contact\b|switch\b|come back|regain\b|https?:|(?:for|until|on|at|in|by)\s|\d{10,13}$|\()/i
 
-/** Every message about a limit has one of these; most lines have none. */
+/** Every message about a limit contains one of these; most lines do not. */
 const mayStateLimit =
   /limit|quota|credit|requests|tokens|free usage|allowance|\b429\b|RESOURCE_EXHAUSTED|resource has been exhausted/i
 
-/** A status 429 that is the status of a request, a provider's own name for a spent limit, or a clause that says that it is spent. */
+/** A status 429 that is the status of a request, a provider's own name for a used-up limit, or a clause that says that it is used up. */
 const clauses = [
   /\b429:? too many requests\b|\btoo many requests\b/i,
   new RegExp(
@@ -60,7 +63,7 @@ const clauses = [
   ),
 ]
 
-/** A line that states by itself that a limit is spent. */
+/** Whether a line by itself says that a limit is used up. */
 export function statesLimit(line: string): boolean {
   if (!mayStateLimit.test(line) || line.search(lastingLimit) >= 0) return false
   const [said] = statement.exec(line) ?? []
@@ -69,12 +72,12 @@ export function statesLimit(line: string): boolean {
   return rest.map((part) => part.trim()).every((part) => part === '' || /^[.!:)]+$/.test(part) || remedy.test(part))
 }
 
-/** Everything in a line after so many characters is data. */
+/** Text after this many characters of a line counts as data. */
 const longestRead = 4_000
 
 /**
- * Whether a line reports that a limit of a provider is spent. The words alone prove nothing, because files, tests, ports and line numbers
- * have them too.
+ * Whether a line reports that a provider's limit is used up. The words alone prove nothing, because files, tests, ports and line numbers
+ * contain them too.
  */
 export function reportsLimit(whole: string): boolean {
   const line = whole.slice(0, longestRead)
@@ -92,17 +95,17 @@ const withoutNames = (line: string) =>
     ' ',
   )
 
-/** A status that providers use for a limit or a bill, or an allowance beside a word that says that nothing of it is left. */
+/** A status that providers use for a limit or a bill, or an allowance next to a word that says that nothing of it is left. */
 const doubts = [
   /\b(?:status|code|HTTP)\W{0,3}(?:402|429)\b|\((?:402|429)\)|\bpayment required\b/i,
   /(?=.*\b(?:limit(?:s|ed)?|quotas?|credits?|allowance|allotment|subscription|plan|balance|billing|usage)\b).*\b(?:exceed\w*|exhaust\w*|reached|hit|used up|gone|spent|over|out of|no more|none|expired|insufficient|too low|upgrade|renew\w*|top up)\b/i,
   /\b(?:try again|come back) (?:later|in|at|after|tomorrow)\b/i,
 ]
 
-/** How a program ends that a signal or its own fault stopped: no provider's limit does that. */
+/** The exit of a program that a signal or its own error stopped: no provider's limit does that. */
 const brokenEnd = /\bwas killed by\b|\bexit code (?:12[6-9]|1[3-9]\d|2\d\d)\b/
 
-/** Whether a person has to say what a failure means, because its words and its exit code leave real doubt. */
+/** Whether a person has to decide what a failure means, because its message and its exit code leave real doubt. */
 export function mayMeanLimit(message: string, now: number): boolean {
   const at = message.indexOf(': ')
   if (at < 0 || brokenEnd.test(message.slice(0, at))) return false

@@ -11,11 +11,11 @@ export type Notice = {
   /** The time, as ISO 8601. */
   at: string
   task?: string
-  /** The address of the thing on the hub's page, if a hub runs. It contains no secret: a browser that is signed in opens it. */
+  /** The address of the subject on the hub's page, if a hub runs. It contains no secret: only a signed-in browser can open it. */
   url?: string
 }
 
-/** Whether a notifier wants this notice, if its setting lists the occasions. A review and a failure count as `done` too. */
+/** Whether a notifier wants this notice, if its setting lists occasions. A review and a failure also count as `done`. */
 export function wantsOccasion(on: readonly Occasion[] | undefined, event: Occasion): boolean {
   const isEnd = event === 'review' || event === 'failed'
   return on === undefined || on.includes(event) || (isEnd && on.includes('done'))
@@ -32,7 +32,7 @@ const words: Record<Occasion, string> = {
   progress: 'reports progress',
 }
 
-/** The state of an agent's work when it reports by itself. */
+/** The state of the work when an agent reports on its own. */
 export const reportStatuses = ['progress', 'done', 'blocked', 'failed'] as const
 
 export type ReportStatus = (typeof reportStatuses)[number]

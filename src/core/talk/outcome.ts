@@ -2,8 +2,8 @@ import type { Ref } from './store.ts'
 import { defined } from '../../base/defined.ts'
 
 /**
- * `unmet`: every step worked, but the goal was not reached. `unfinished`: the turn was stopped before its work was done; what it
- * did stays, no other agent is asked, and no agent's health changes.
+ * `unmet`: every step worked, but the goal was not reached. `unfinished`: the turn was stopped before its work was done; its work stays,
+ * no other agent is asked, and no agent's health changes.
  */
 export type FailureKind =
   | 'quota'
@@ -30,22 +30,22 @@ export type Failure = { kind: FailureKind; message: string; retryAt?: number; st
  */
 export type Seen = { fenced: boolean; by: string; whole?: false }
 
-/** Warns that an answer which no fence and no journal marked was read from the screen. */
+/** Warns that an answer without a fence or journal entry was read from the screen. */
 export function scrapedWords(agent: string): string {
   return `This answer was scraped from the screen of ${agent}, and may hold more than its words.`
 }
 
-/** An answer as it is handed on to people and agents. One that nothing marked as the answer says so first. */
+/** An answer in the form for people and agents. If nothing marked it as the answer, it first says so. */
 export function answerWords(agent: string, text: string, fenced: boolean): string {
   return fenced ? text : `[${scrapedWords(agent)}]\n${text}`
 }
 
-/** An answer; `whole` points to the full text when `text` was cut. */
+/** An answer; `whole` refers to the full text if `text` was cut. */
 export type Answer = { text: string; whole?: Ref }
 
 /**
- * The end of a turn. `refused`: the model declined. `asks`: the reply is a question. `denials`: what the agent was not allowed to
- * do, and `rules`: the rules that would have allowed it. `unkept`: a good answer that could not be kept in the log.
+ * The end of a turn. `refused`: the model declined. `asks`: the reply is a question. `denials`: the acts that the agent was not allowed
+ * to do, and `rules`: the rules that would have allowed them. `unkept`: a good answer that could not be stored in the log.
  */
 export type Outcome =
   | ({ ok: true; refused?: true; asks?: string; denials?: string[]; rules?: string[]; seen?: Seen } & Answer)

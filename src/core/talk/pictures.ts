@@ -1,6 +1,6 @@
 import type { Ref } from './store.ts'
 
-/** A picture in a text: its number there, its name, and its size in points. */
+/** A picture in a text: its number there, its name, and its size in pixels. */
 export type PictureMention = { number: number; name: string; width: number; height: number }
 
 /**
@@ -14,7 +14,7 @@ const mention =
 export const pictureMention = ({ number, name, width, height }: PictureMention): string =>
   `[picture ${number}: ${name}, ${width}×${height}]`
 
-/** A mention with its picture, as it travels in a text. */
+/** A mention with its picture, in the form inside a text. */
 export const linkedPicture = (told: PictureMention, ref: Ref): string => `${pictureMention(told)}${linkOf(ref)}`
 
 const linkOf = ({ media, bytes, sha }: Ref) => `(kept:${media},${bytes},${sha})`
@@ -28,7 +28,7 @@ export function pictureName(name: string): string {
   return plain.length <= 200 ? plain || 'picture' : `${plain.slice(0, 100)}…${plain.slice(-99)}`
 }
 
-/** The mentions of a text without links, in order; `end` is behind the bracket. */
+/** The mentions of a text without links, in order; `end` is the position after the bracket. */
 function pictureMentions(text: string): (PictureMention & { end: number })[] {
   return [...text.matchAll(mention)].flatMap((match) => {
     const [whole, number, name, width, height, media] = match
@@ -52,8 +52,8 @@ export function linkedPictures(
 }
 
 /**
- * Takes the pictures out of a text: numbers their mentions from 1, and returns the files in that order. A picture that is mentioned
- * twice has one number.
+ * Takes the pictures out of a text: numbers their mentions from 1, and returns the files in that order. A picture that is mentioned twice
+ * has only one number.
  */
 export function takePictures(text: string): { text: string; files: Ref[] } {
   const files: Ref[] = []
@@ -91,7 +91,7 @@ export function mentionedFiles(
   })
 }
 
-/** The text as a person reads it, without the links. */
+/** The text in the form for people, without the links. */
 export const withoutPictureLinks = (text: string): string =>
   text.replaceAll(mention, (whole: string) => whole.slice(0, whole.indexOf(']') + 1))
 
@@ -102,7 +102,7 @@ export function pictureLabel({ number, name, width, height }: PictureMention, mo
   return pictureMention({ number, name: short, width, height })
 }
 
-/** A text that was typed during a turn, as it is kept. */
+/** A text that was typed during a turn, in the form in which it is stored. */
 export function steerFact(typed: string): { type: 'steer'; text: string; files?: Ref[] } {
   const { text, files } = takePictures(typed)
   return files.length > 0 ? { type: 'steer', text, files } : { type: 'steer', text }

@@ -1,4 +1,4 @@
-/** One command that checks the results of a race. `refused`: the command was not allowed to run, so nothing is known. */
+/** One command that checks the results of a race. `refused`: the command was not allowed to run, so its result is unknown. */
 export type RaceCheck = { command: string; passed: boolean; evidence: string; refused?: true }
 
 /** A file that a racer changed; a file without lines, such as a picture, has no counts. */
@@ -8,12 +8,12 @@ type RaceFile = { path: string; added?: number; removed?: number }
 export type Racer = {
   racer: number
   agent: string
-  /** `stopped`: another result was right first, and the person wanted no more than one. */
+  /** `stopped`: another result was right first, and the person wanted only one. */
   state: 'done' | 'failed' | 'stopped'
   /** Why the agent has no result. */
   why?: string
   files: RaceFile[]
-  /** The snapshot of the agent's copy when the agent was done; results with the same tree are the same. */
+  /** The snapshot of the agent's copy when the agent was done; results with the same tree are equal. */
   tree?: string
   /** Changes that are not brought in without the person's yes, such as one that undoes the person's uncommitted work, and why. */
   strays?: { path: string; why: string }[]
@@ -22,15 +22,15 @@ export type Racer = {
   checks: RaceCheck[]
   /** The acts that the agent was not allowed to do. */
   denials?: string[]
-  /** The place that the judge gave the result without knowing whose it is, and why. */
+  /** The rank that the judge gave the result without knowing whose it is, and why. */
   judged?: { place: number; why: string }
   ms: number
   tokens?: number
   /** The cost in dollars, if it is known. */
   cost?: number
-  /** The agent's own words about its work. */
+  /** The agent's own description of its work. */
   reply: string
-  /** The folder of the copy, as long as it is kept. */
+  /** The folder of the copy, as long as that exists. */
   folder?: string
 }
 

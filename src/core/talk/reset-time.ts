@@ -2,7 +2,7 @@ import { momentAt, zoneNamed } from '../../base/time/time-zone.ts'
 
 const day = 24 * 3_600_000
 
-/** A time further away than this is not a reset time. */
+/** A time further in the future than this is not a reset time. */
 const furthest = 366 * day
 
 /**
@@ -104,7 +104,7 @@ function timeOfDay({ hour, minute, second, half, word }: Partial<Record<string, 
   return ((hours * 60 + Number(minute ?? 0)) * 60 + Number(second ?? 0)) * 1000
 }
 
-/** Reads the date; 'none' for a date that does not exist, undefined if only a time of day was given. */
+/** Parses the date; 'none' for a date that does not exist, undefined if only a time of day was given. */
 function dateSaid(said: Partial<Record<string, string>>, today: number): number | 'none' | undefined {
   if (said.iso) {
     const date = Date.parse(`${said.iso}T00:00:00Z`)
@@ -118,7 +118,7 @@ function dateSaid(said: Partial<Record<string, string>>, today: number): number 
   const dates = [0, 1].map((later) =>
     Date.UTC(year ? Number(year) : new Date(today).getUTCFullYear() + later, index, number),
   )
-  // Without a year it is the coming one: in December, "Jan 2" is next year's.
+  // Without a year, the next such date is meant: in December, "Jan 2" is in the next year.
   const date = dates.find((candidate) => candidate >= today - day) ?? dates[0]!
   return new Date(date).getUTCDate() === number ? date : 'none'
 }

@@ -2,10 +2,10 @@ import type { Entry } from './entry.ts'
 import type { Line, Log } from './store.ts'
 import { isEntry } from './entry.ts'
 
-/** The location of a session's entries: its own from a position of the log on, and before them, for a fork, those of its origin. */
+/** The location of a session's entries: its own from a position of the log on, and, for a fork, those of its origin before them. */
 export type SessionPlace = { id: string; from?: number; origin?: Origin }
 
-/** The session that a fork begins in, up to a position of the log. */
+/** The session from which a fork begins, up to a position of the log. */
 type Origin = SessionPlace & { until: number }
 
 /**

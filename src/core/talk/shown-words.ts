@@ -17,19 +17,19 @@ import { endsOfPieces } from './call-places.ts'
  */
 export type ShownPiece = { by: string; from?: string[]; after: number; again?: true; text: string }
 
-/** A fact to keep: words, signed by the agent that showed them, or a note that some could not be read back. */
+/** A fact to store: text, signed by the agent that showed it, or a note that some text could not be read back. */
 export type SignedFact = (Words | Extract<Fact, { type: 'note' }>) & { by: string }
 
 export type ShownParts = {
-  /** The side log of the turn; without one, words are only kept in memory. */
+  /** The side log of the turn; without one, text is only kept in memory. */
   log?: Log<ShownPiece>
   blobs: Blobs
   clock: Clock
-  /** Called once, when words cannot be written to the side log. */
+  /** Called once, when text cannot be written to the side log. */
   warn?(text: string): void
 }
 
-/** After the disk refused words, it is asked again no sooner. */
+/** The shortest pause before the next attempt, after the disk refused text. */
 const pauseMs = 500
 
 /** How many characters of one agent are kept in memory while the disk refuses them, or if there is no side log. */
@@ -38,20 +38,23 @@ const mostHeld = 8 * 1024 ** 2
 /** A longer paragraph is not kept until the reply: the part that the reply lacks is lost when the turn succeeds. */
 const longestParagraph = 1024 ** 2
 
-/** One agent that speaks in a turn. `waiting` are its words that are not in the side log, because the disk refused them or the turn has no side log. */
+/**
+ * One agent that speaks in a turn. `waiting` is its text that is not in the side log, because the disk refused it or the turn has no side
+ * log.
+ */
 type Voice = {
   by: string
   from: string[]
   after: number
   waiting: string
-  /** Whether the agent showed words that are in no fact, and whether its next words begin a new paragraph. */
+  /** Whether the agent showed text that is in no fact, and whether its next text begins a new paragraph. */
   spoke: boolean
   paused: boolean
   again: boolean
-  /** The words since the last call, and those before each call: a reply may contain them or not. */
+  /** The text since the last call, and the texts before each call: a reply may contain them or not. */
   paragraph: string
   earlier: { call: string; text: string }[]
-  /** Why the agent failed, if the turn went on without it. */
+  /** Why the agent failed, if the turn continued without it. */
   failure?: Failure
 }
 
@@ -75,7 +78,7 @@ export class ShownWords {
     this.#parts = parts
   }
 
-  /** Continues with the words of a turn that another process began; `entries` are those that the turn has kept so far. */
+  /** Continues with the text of a turn that another process began; `entries` are the turn's stored entries so far. */
   static ofTurn(parts: ShownParts, entries: readonly Entry[], again: boolean): ShownWords {
     const shown = new ShownWords(parts)
     for (const entry of entries) shown.kept(entry)
@@ -85,7 +88,7 @@ export class ShownWords {
     return shown
   }
 
-  /** Notes the words of an event. Once it resolves they are in the side log, and may be shown. */
+  /** Notes the text of an event. Once this resolves, the text is in the side log and may be shown. */
   async see(event: Event, from: readonly string[] = []): Promise<void> {
     if (event.type === 'inner') return this.see(event.event, [...from, event.role])
     if (event.by === undefined) return
@@ -94,13 +97,13 @@ export class ShownWords {
     if (event.type === 'call') paused(voice, event.call)
     if (from.length === 0) return
     if (event.type === 'attempt') voice.failure = event.failure
-    // The reply of an agent that was consulted is in no log, and an agent that does not stream shows nothing before it.
+    // The reply of a consulted agent is in no log, and an agent that does not stream shows nothing before it.
     if (event.type === 'reply' && !voice.spoke) return this.#hear(voice, event.text)
   }
 
   /**
-   * Records a fact that is in the log now: a reply, an attempt or words contain everything that the agent showed before. Words
-   * before a call are followed by the reply that contains them.
+   * Notes a fact that is now in the log: a reply, an attempt or words contain everything that the agent showed before. Text before a call
+   * is followed by the reply that contains it.
    */
   kept(fact: Fact & { by: string }): void {
     if (fact.type !== 'reply' && fact.type !== 'attempt' && fact.type !== 'words') return
@@ -110,8 +113,8 @@ export class ShownWords {
   }
 
   /**
-   * Returns what an agent said before its calls: `calls` are the places of the calls in its reply, and `asides` the words that the reply
-   * does not repeat, as facts to keep before the reply.
+   * Returns the agent's text before its calls: `calls` are the places of the calls in its reply, and `asides` are the texts that the
+   * reply does not repeat, as facts to store before the reply.
    */
   beforeCalls(by: string, reply: string): { calls: CallPlace[]; asides: SignedFact[] } {
     const voice = this.#voice(by, [])
@@ -124,17 +127,17 @@ export class ShownWords {
     return { calls, asides }
   }
 
-  /** Returns the words of an agent whose attempt failed, as facts to keep. */
+  /** Returns the text of an agent whose attempt failed, as facts to store. */
   failed(by: string, failure: Failure): Promise<SignedFact[]> {
     return this.#gather((voice) => voice.by === by && voice.from.length === 0, cutBy(failure))
   }
 
-  /** Returns the words of the agents in a role whose consultation is over, as facts to keep. */
+  /** Returns the text of the agents in a role whose consultation is over, as facts to store. */
   consulted(from: readonly string[], failure: Failure | undefined): Promise<SignedFact[]> {
     return this.#gather((voice) => voice.from.join('\n') === from.join('\n'), failure && cutBy(failure))
   }
 
-  /** Returns all words that are in no fact yet, as facts to keep. */
+  /** Returns all text that is in no fact yet, as facts to store. */
   rest(cut?: Cut): Promise<SignedFact[]> {
     return this.#gather(() => true, cut)
   }
@@ -144,7 +147,7 @@ export class ShownWords {
     this.#closed.abort()
     await this.#serial(async () => {
       if (!remove) await this.#write()
-      // If the side log cannot be deleted, its words are still in facts: nobody reads it again.
+      // If the side log cannot be deleted, its text is in facts anyway, and nobody reads the log again.
       else if (this.#written || this.#inherited) await this.#parts.log?.clear().catch(() => {})
     })
   }
@@ -188,7 +191,7 @@ export class ShownWords {
         voice.again = false
         this.#refused = false
       } catch (error) {
-        // Words that a fact took over meanwhile are dropped here.
+        // Text that a fact took over in the meantime is dropped here.
         if (voice.after === after) voice.waiting = (waiting + voice.waiting).slice(-mostHeld)
         if (!this.#refused) warn?.(unsaved(error))
         this.#refused = true
@@ -197,7 +200,7 @@ export class ShownWords {
     }
   }
 
-  /** Reads the words of the agents that `which` chooses from the side log, and adds those that wait. Meanwhile nothing is written. */
+  /** Reads the text of the agents that `which` selects from the side log, and adds the waiting text. Meanwhile nothing is written. */
   #gather(which: (voice: Voice) => boolean, cut: Cut | undefined): Promise<SignedFact[]> {
     return this.#serial(async () => {
       const { log, blobs } = this.#parts
@@ -217,13 +220,13 @@ export class ShownWords {
       const facts: SignedFact[] = []
       for (const [voice, all] of texts) {
         const { by, from, failure } = voice
-        // If the same words were shown more than once, the longest text contains the others.
+        // If the same text was shown more than once, the longest version contains the others.
         const [longest, ...others] = all.sort((a, b) => b.chars - a.chars)
         for (const other of others) await other.drop()
         const body = await longest!.finish()
         const how = failure ? cutBy(failure) : cut
         const roles = from.length > 0 ? from : undefined
-        // A text that was cut for the log has lost the places.
+        // In a text that was cut for the log, the places are lost.
         const calls = body.whole ? [] : callPlaces(voice, body.text)
         const between = calls.length > 0 ? calls : undefined
         if (body.text !== '') facts.push(defined({ type: 'words', by, from: roles, cut: how, calls: between, ...body }))

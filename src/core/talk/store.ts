@@ -1,7 +1,7 @@
 /** Everything that termaite remembers. Names are paths without an extension: `projects/<slug>/history`, `health`. */
 export interface Store {
   log<T>(name: string): Log<T>
-  /** `known` checks a document that a person may have edited; when it returns undefined, reading throws a StoreError. */
+  /** `known` checks a document that a person may have edited; if it returns undefined, reading throws a StoreError. */
   doc<T>(name: string, initial: T, known?: (found: unknown) => T | undefined): Doc<T>
   blobs(name: string): Blobs
 }
@@ -12,7 +12,7 @@ export type Line<T> = { at: number; item: T; broken?: undefined } | { at: number
 /** An append-only list of items. Many processes may append at once; a reader sees only whole items. */
 export interface Log<T> {
   /**
-   * Appends an item, durably when it resolves; with `unsynced` it survives this process, and a power cut may lose it. Returns a
+   * Appends an item, durably when it resolves; with `unsynced` it survives this process, but may be lost in a power cut. Returns a
    * position at or before the item: following from it shows the item.
    */
   append(item: T, unsynced?: 'unsynced'): Promise<number>
@@ -23,11 +23,11 @@ export interface Log<T> {
   link(make: (last: readonly Line<T>[]) => readonly T[]): Promise<void>
   /** Returns a position at or after the end of the last item. */
   end(): Promise<number>
-  /** Reads newest first, from the end or from a position; the cost depends on what is read, not on the size of the log. */
+  /** Reads newest first, from the end or from a position; the cost depends on the amount read, not on the size of the log. */
   back(before?: number): AsyncIterable<Line<T>>
-  /** Reads oldest first, up to the end as it is now. */
+  /** Reads oldest first, up to the present end. */
   read(): AsyncIterable<Line<T>>
-  /** Reads oldest first from a position, then every item as it is appended, until the signal aborts. */
+  /** Reads oldest first from a position, then each new item, until the signal aborts. */
   follow(after: number, signal: AbortSignal): AsyncIterable<Line<T>>
   /**
    * Erases the lines before a position for which `isGone` returns true. All other lines keep their positions, and other processes may
@@ -38,7 +38,7 @@ export interface Log<T> {
   clear(): Promise<void>
 }
 
-/** A small document, replaced whole. `update` is atomic over processes, and a dead process holds no lock. */
+/** A small document, replaced as a whole. `update` is atomic across processes, and a lock ends with its process. */
 export interface Doc<T> {
   read(): Promise<T>
   update(change: (now: T) => T): Promise<T>
@@ -52,7 +52,7 @@ export interface Blobs {
   read(ref: Ref): AsyncIterable<Uint8Array>
   /** Returns the path of the blob, if it is a file that a person or an agent can open. */
   place(ref: Ref): string | undefined
-  /** Removes every body whose hash is not named. */
+  /** Removes every body whose hash is not in the set. */
   keepOnly(shas: ReadonlySet<string>): Promise<void>
   clear(): Promise<void>
 }
@@ -75,7 +75,7 @@ export async function readText(blobs: Blobs, ref: Ref): Promise<string> {
   return text + decoder.decode()
 }
 
-/** Reads a whole body; undefined when it can no longer be read. */
+/** Reads a whole body; undefined if it can no longer be read. */
 export async function readBody(blobs: Blobs, ref: Ref): Promise<Buffer | undefined> {
   try {
     const chunks: Uint8Array[] = []

@@ -5,7 +5,7 @@ export function estimateTokens(text: string): number {
   return Math.ceil(text.length / 4)
 }
 
-/** Estimates the tokens of a text of which only the length is known. */
+/** Estimates the tokens of a text from its length. */
 export function bytesTokens(bytes: number): number {
   return Math.ceil(bytes / 4)
 }

@@ -3,8 +3,8 @@ import type { Failure } from './outcome.ts'
 import { isPersonCommand } from './entry.ts'
 
 /**
- * A turn written as one text, for an agent that reads a pipe. The text only grows at its end from turn to turn, so that the
- * provider's cache of its beginning stays valid; instructions come after the messages.
+ * A turn as one text, for an agent that reads a pipe. The text only grows at its end from turn to turn, so that the provider's cache of
+ * its beginning stays valid; instructions come after the messages.
  */
 type TranscriptRequest = {
   agent: string
@@ -16,7 +16,9 @@ type TranscriptRequest = {
   metaInstruction?: string
 }
 
-/** The instruction after every prompt. Every prompt pays for it, so it is short; a format that the person asked for outranks it. */
+/**
+ * The instruction after every prompt. It is short, because every prompt pays for it; a format that the person asked for takes precedence.
+ */
 export const metaInstruction =
   'Format permitting, finally summarize actions and conclusions, comprehensively in proportion to work.'
 
@@ -54,7 +56,7 @@ function triedBefore({ agent, attempts }: TranscriptRequest): string {
   return `${who} and failed. Changes that ${did} made are still in place: check what is already done before you do it again.`
 }
 
-/** Returns one entry as an agent reads it; entries that only termaite needs (usage, threads, ends) are ''. */
+/** Returns one entry in the form for an agent; entries that only termaite needs (usage, threads, ends) are ''. */
 export function entryText(entry: Entry): string {
   switch (entry.type) {
     case 'prompt':
@@ -90,7 +92,7 @@ export function entryText(entry: Entry): string {
   }
 }
 
-/** The end of a turn without an answer, as text for the agent that takes the next turn. */
+/** The end of a turn without an answer, as text for the agent of the next turn. */
 function endWords({ kind, message }: Failure): string {
   if (kind !== 'unfinished') return `This turn ended without an answer: ${message}`
   return `This turn was ${message}. What it did by then is still in place: look at it before you do more.`
@@ -104,7 +106,7 @@ const ending: Record<Cut, string> = {
   failure: 'by a failure',
 }
 
-/** How much an agent reads of words that are not an answer: the beginning, and the end. */
+/** How much of a text that is not an answer an agent gets: its beginning, and its end. */
 const longestWords = { head: 2_000, tail: 6_000 }
 
 function wordsText({ by, text }: EntryOf<'words'>, cut: Cut): string {
@@ -130,8 +132,8 @@ function message(from: string, text: string): string {
 }
 
 /**
- * Puts a body into a tag. The body can neither close its own tag nor open a message, so that no agent can speak in another's
- * name. Only these tags are escaped: the `<summary>` of an HTML page stays as it is.
+ * Puts a body into a tag. The body can neither close its own tag nor open a message, so that no agent can speak in another's name. Only
+ * these tags are escaped: the `<summary>` of an HTML page stays unchanged.
  */
 export function tag(name: string, attributes: string, body: string): string {
   const forged = new RegExp(`<(?=\\s*/\\s*${name}\\b|\\s*message\\s+from\\b)`, 'gi')

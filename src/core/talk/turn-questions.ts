@@ -9,24 +9,24 @@ import { isEntry } from './entry.ts'
 type TurnQuestionParts = {
   log: Log<Entry>
   clock: Clock
-  /** The turn that asks. */
+  /** The asking turn. */
   turn: string
   /** Asks the person at this process; other processes answer through the log. */
   person: Ask
-  /** Completes a question before it is kept; a question that it cannot complete is asked unchanged. */
+  /** Completes a question before it is stored; if that fails, the question is asked unchanged. */
   complete?: ((question: Question) => Promise<Question>) | undefined
   keep(event: Event, by: string): Promise<void>
 }
 
-/** `kept`: whether the answer is in the log already. */
+/** `kept`: whether the answer is already in the log. */
 type FirstAnswer = { picks: string[] | undefined; kept: boolean; by?: string }
 
-/** `close` is called when the turn ends: no answer to its questions is kept afterwards. */
+/** `close` is called when the turn ends: no answer to its questions is stored afterwards. */
 export type TurnQuestions = { ask: Ask; close(): Promise<void> }
 
 /**
- * Asks the questions of one turn. Each question is kept; the first answer in the log wins, whichever process wrote it, and the
- * question is withdrawn everywhere else. A withdrawn question gets an empty answer, so that no screen keeps showing it.
+ * Asks the questions of one turn. Each question is stored; the first answer in the log wins, whichever process wrote it, and the question
+ * is withdrawn everywhere else. A withdrawn question gets an empty answer, so that no screen keeps showing it.
  */
 export function turnQuestions({ log, clock, turn, person, complete, keep }: TurnQuestionParts): TurnQuestions {
   let before: Promise<unknown> = Promise.resolve()
@@ -40,7 +40,7 @@ export function turnQuestions({ log, clock, turn, person, complete, keep }: Turn
     return { ask, after, question }
   }
   const ask: Ask = async (wanted, withdrawn) => {
-    // Questions that are asked at once are kept and shown in their order.
+    // Questions that are asked at once are stored and shown in order.
     const asked = before.then(() => kept(wanted))
     before = asked
     const { ask, after, question } = await asked
@@ -89,7 +89,7 @@ function isAnswer(item: unknown, turn: string, ask: string): item is EntryOf<'an
   return isEntry(item) && item.type === 'answer' && item.ask === ask && item.turn === turn
 }
 
-/** Picks the question's default once its time has come. */
+/** Picks the question's default at its time. */
 async function waited({ otherwise }: Question, clock: Clock, signal: AbortSignal): Promise<FirstAnswer | undefined> {
   if (!otherwise) return undefined
   await clock.sleep(Math.max(0, otherwise.at - clock.now()), signal)

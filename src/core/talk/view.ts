@@ -34,8 +34,8 @@ export function endedTurns(entries: readonly Entry[]): EndedTurn[] {
 }
 
 /**
- * Returns what the next turn gets: the furthest summary, and the turns that finished after it, without the words of failed
- * attempts, of agents that were only consulted, and on the way to an answer.
+ * Returns the entries for the next turn: the furthest summary, and the turns that finished after it, without the text of failed attempts,
+ * of agents that were only consulted, and on the way to an answer.
  */
 export function view(entries: readonly Entry[]): Entry[] {
   const turns = endedTurns(entries)
@@ -52,8 +52,8 @@ export function view(entries: readonly Entry[]): Entry[] {
 }
 
 /**
- * Returns what an agent with its own thread has not seen: what others did after its reply in the turn that the thread last
- * answered, and the turns that finished after that one. `turn` is the turn that the thread last answered.
+ * Returns the entries that an agent with its own thread has not seen: those of others after its reply in the turn `turn`, which the
+ * thread last answered, and the turns that finished after that one.
  */
 export function missedEntries(
   history: readonly Entry[],
@@ -85,11 +85,11 @@ const isAside = (entry: Entry) =>
 /** Says whether a fact replaces whole turns: the view puts it at its beginning, wherever it was made. */
 export const isTurnSummary = (fact: Fact) => fact.type === 'summary' && fact.through !== undefined
 
-/** Returns the agents that have seen these entries: all that spoke or tried, and those that a summary names. */
+/** Returns the agents that have seen these entries: all that spoke or attempted the turn, and those that a summary names. */
 export function agentsThatSaw(entries: readonly Entry[]): string[] {
   const names = entries.flatMap((entry) => {
     if (entry.type === 'summary') return entry.shared ?? [entry.by]
-    // Entries of termaite and of the person reveal nothing to a vendor; an agent that was only consulted is known by its usage.
+    // Entries of termaite and of the person reveal nothing to a vendor; an agent that was only consulted is found by its usage.
     const told = spoken.has(entry.type) || entry.type === 'usage'
     return told && entry.by !== 'termaite' && entry.by !== 'user' ? [entry.by] : []
   })
@@ -112,8 +112,8 @@ function furthest<K extends Through['type']>(entries: readonly Entry[], turns: E
 }
 
 /**
- * Leaves out the replies and the other words of failed attempts, because the entry of an attempt holds its last words. A note or
- * result of termaite's own separates pieces of a turn: replies of earlier pieces stay.
+ * Leaves out the replies and the other text of failed attempts, because the entry of an attempt contains its last text. A note or result
+ * of termaite's own separates pieces of a turn: replies of earlier pieces stay.
  */
 function withoutFailedWords(entries: Entry[]): Entry[] {
   const failed = new Set<Entry>()
@@ -126,7 +126,7 @@ function withoutFailedWords(entries: Entry[]): Entry[] {
   return entries.filter((entry) => !failed.has(entry))
 }
 
-/** Failures of turns that reached no agent. A turn that was cancelled or crashed may have left work behind. */
+/** Failures of turns that no agent began. A turn that was cancelled or crashed may have left work behind. */
 const untaken = new Set<FailureKind>(['quota', 'busy', 'auth', 'missing', 'denied', 'unfinished'])
 
 /** Says whether no agent took the turn: its prompt is left out, because a person who still wants an answer asks again. */
@@ -135,12 +135,12 @@ function nobodyTook({ end, entries }: EndedTurn): boolean {
   return !entries.some((entry) => spoken.has(entry.type))
 }
 
-/** Returns the facts of one turn as a request holds them: old steps are a summary, or have lost their long inputs and outputs. */
+/** Returns the facts of one turn in the form for a request: old steps are a summary, or have lost their long inputs and outputs. */
 export function withoutOldSteps<F extends Fact>(facts: readonly F[]): F[] {
   return withoutOldOutput(withStepsSummarised(facts))
 }
 
-/** Replaces the summarised steps with their last summary. What the person typed and the guides stay as they are. */
+/** Replaces the summarised steps with their last summary. Text that the person typed and the guides stay unchanged. */
 function withStepsSummarised<F extends Fact & { by?: string }>(facts: readonly F[]): readonly F[] {
   const last = facts.findLastIndex((fact) => fact.type === 'summary' && fact.step !== undefined)
   const summary = facts[last]
@@ -163,7 +163,7 @@ function withStepsSummarised<F extends Fact & { by?: string }>(facts: readonly F
   return [...facts.slice(0, first), summary, ...rest]
 }
 
-/** Finds the step that a reply, a call or a result belongs to. */
+/** Finds the step of a reply, a call or a result. */
 function stepsOf(facts: readonly Fact[]): (fact: Fact) => number | undefined {
   const calls = new Map(facts.flatMap((fact) => (fact.type === 'call' ? [[fact.call, fact.step]] : [])))
   return (fact) =>
@@ -197,7 +197,7 @@ function withoutOutput<F extends Fact>(fact: F): F {
   return { ...rest, text } as F
 }
 
-/** The text of a written file, for instance, is in the file: a window need not hold it for the rest of the turn. */
+/** The text of a written file, for example, is in the file: a window need not contain it for the rest of the turn. */
 function withShortTexts(value: unknown): unknown {
   if (typeof value === 'string')
     return value.length <= longestInput

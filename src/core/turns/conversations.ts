@@ -10,7 +10,7 @@ export type KeptConversation = {
   turns: number
 }
 
-/** A project with conversations: the agents that worked in it, the size of its log, and its newest words. */
+/** A project with conversations: the agents that worked in it, the size of its log, and its newest text. */
 export type KeptProject = {
   /** The id by which requests name the project. */
   id: string
@@ -25,13 +25,13 @@ export type KeptProject = {
 /** An entry and its position in the log of its project. */
 export type PlacedEntry = { at: number; entry: Entry }
 
-/** A page of a conversation, oldest first; `older` and `newer` say whether there is more before and after it. */
+/** A page of a conversation, oldest first; `older` and `newer` say whether there are more entries before and after it. */
 export type EntryPage = { title: string; project: string; entries: PlacedEntry[]; older: boolean; newer: boolean }
 
-/** The part of a conversation to read: before or after a position, or around an entry; without any of them, its end. */
+/** Selects a part of a conversation: before or after a position, or around an entry; by default, its end. */
 export type PageWish = { before?: number; after?: number; around?: string }
 
-/** A match of the searched words in a conversation; `entry` is the entry's id. */
+/** A match of the search words in a conversation; `entry` is the entry's id. */
 export type FoundWords = { session: string; entry: string; title: string; by: string; at: number; snippet: string }
 
 export const usageGroups = ['agent', 'day', 'project'] as const
@@ -55,23 +55,23 @@ export type UsedAmounts = {
 /** An agent that gets no turns now, and why: it is out of quota, its provider is busy, or it has failed too often. */
 export type AwayAgent = { agent: string; as: 'parked' | 'busy' | 'cooling down'; until: number; why?: string }
 
-/** `since` is the first moment that counts, `zone` the time zone of days, which has to exist. */
+/** `since` is the first moment that counts, `zone` the time zone of days, which must exist. */
 export type UsageWish = { by: UsageGroup; since?: number; zone?: string }
 
-/** The conversations that are kept on a machine, for a person who reads them elsewhere. */
+/** The conversations that are stored on a machine, for a person who reads them elsewhere. */
 export interface Conversations {
-  /** Lists the conversations, the most recently used first. */
+  /** Lists the conversations, most recently used first. */
   list(): Promise<KeptConversation[]>
   projects(): Promise<KeptProject[]>
-  /** A page of a conversation; undefined when there is no such session. */
+  /** A page of a conversation; undefined if there is no such session. */
   page(session: string, wish: PageWish): Promise<EntryPage | undefined>
   /**
-   * Yields every entry after a position, and then each new one, until the signal aborts. A single undefined says that the log no
-   * longer has that position, so the reader has to start again.
+   * Yields every entry after a position, and then each new one, until the signal aborts. A single undefined means that the log no longer
+   * has that position, so the reader has to start again.
    */
   follow(session: string, after: number, signal: AbortSignal): AsyncIterable<PlacedEntry | undefined>
   search(text: string): Promise<FoundWords[]>
   usage(wish: UsageWish): Promise<UsedAmounts[]>
-  /** The agents that get no turns now, the one that comes back first before the others. */
+  /** The agents that get no turns now; the one that returns first comes first. */
   away(): Promise<AwayAgent[]>
 }

@@ -1,17 +1,17 @@
 import type { Event, Fact } from '../talk/entry.ts'
 import { isFact } from '../talk/entry.ts'
 
-/** How many characters may wait for one reader. */
+/** The most characters that may wait for one reader. */
 const mostWaiting = 4 * 1024 ** 2
 
-/** Deltas are joined up to this length, so that the oldest part of a long text can be dropped alone. */
+/** Deltas are joined up to this length, so that the oldest part of a long text can be dropped separately. */
 const longestJoined = 64 * 1024
 
 type Item = { event: Event; size: number }
 
 /**
- * Events that wait for one reader, who may be slow without holding up the turn. Consecutive deltas are joined. When too much
- * waits, the oldest live events are dropped, then the oldest facts, and a note says how many.
+ * Events that wait for one reader, who may be slow without delaying the turn. Consecutive deltas are joined. If too much waits, the
+ * oldest live events are dropped, then the oldest facts, and a note says how many.
  */
 export class EventBacklog {
   #items: Item[] = []
@@ -47,7 +47,7 @@ export class EventBacklog {
     return copy
   }
 
-  /** Takes no more events; the waiting ones can still be read. */
+  /** Accepts no more events; the waiting ones can still be read. */
   close(): void {
     this.#closed = true
     this.#reader?.()
@@ -83,7 +83,7 @@ export class EventBacklog {
     return item?.event
   }
 
-  /** Drops events down to half the limit, so that a flood of events is not searched again at each one. */
+  /** Drops events down to half the limit, so that during a flood the backlog is not searched at each event. */
   #shrink(): void {
     this.#drop((event) => !isFact(event))
     const settled = settledAsks(this.#items)
@@ -104,7 +104,7 @@ export class EventBacklog {
   }
 }
 
-/** Returns the questions whose answer waits too: an open question must reach the reader, and so must the answer to one that did. */
+/** Returns the questions whose answer is also waiting: an open question must reach the reader, and so must the answer to one that did. */
 function settledAsks(items: readonly Item[]): Set<string> {
   const asks = (type: Fact['type']) =>
     new Set(items.flatMap(({ event }) => (event.type === type && 'ask' in event ? [event.ask] : [])))
@@ -112,10 +112,10 @@ function settledAsks(items: readonly Item[]): Set<string> {
   return new Set([...asks('question')].filter((ask) => answered.has(ask)))
 }
 
-/** Events that include everything that the one before them said. */
+/** Events that include everything in the previous event of the same type. */
 const replaces = new Set<Event['type']>(['state', 'plan', 'phase', 'waiting', 'budget'])
 
-/** Joins two consecutive events into one that shows the same. */
+/** Joins two consecutive events into one with the same effect. */
 function join(a: Event, b: Event): Event | undefined {
   if (a.by !== b.by) return undefined
   if (a.type === 'inner' && b.type === 'inner') {

@@ -1,6 +1,6 @@
 import type { FarPerson } from '../screen/machine-terminals.ts'
 
-/** A prompt for a project of this machine: in an existing session, or in a new one of a project. */
+/** A prompt for a project of this machine: in an existing session, or in a new one. */
 export type PromptWish = {
   text: string
   /** The session to continue; with `fresh`, the one whose project gets a new session. */

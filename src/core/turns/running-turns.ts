@@ -3,14 +3,14 @@ import type { Event } from '../talk/entry.ts'
 import type { TurnAtWork, Peer } from './peer.ts'
 import { EventBacklog } from './event-backlog.ts'
 
-/** How another process answers, steers or cancels a turn. Returns false when the turn could not take it. */
+/** How another process answers, steers or cancels a turn. Returns false if the turn could not accept that. */
 export type Reach = {
   cancel(): void
   steer(text: string): boolean
   answer(ask: string, picks?: string[]): boolean
 }
 
-/** How much of a prompt other processes get: enough to recognise the turn. */
+/** How many characters of a prompt other processes get: enough to recognise the turn. */
 const longestPrompt = 4 * 1024
 
 /** The turns of this process, as a Peer. No method throws, and a slow follower never slows a turn. */
@@ -64,7 +64,7 @@ export class RunningTurns implements Peer {
     return undefined
   }
 
-  /** Lets other processes find terminals with this function too. */
+  /** Registers another function by which other processes can find terminals. */
   lend(find: (id: string) => Promise<Terminal | undefined>): void {
     this.#terminals.push(find)
   }
@@ -136,7 +136,7 @@ class RunningTurn {
     }
   }
 
-  /** Keeps the agent that speaks. After a failed attempt it is unknown again. */
+  /** Notes which agent speaks. After a failed attempt it is unknown again. */
   #noteWho(event: Event): void {
     const says = event.type === 'state' || event.type === 'reply' || event.type === 'call' || 'delta' in event
     if (event.type === 'attempt') delete this.about.by

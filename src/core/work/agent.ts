@@ -7,11 +7,11 @@ import type { Terminal } from '../screen/terminal.ts'
 import type { Budget } from './budget.ts'
 import type { InnerWorks } from './inner-work.ts'
 
-/** How much an agent may do: `read` only looks, `ask` asks before it acts, `edit` changes files of the project, `all` does everything. */
+/** How much an agent may do: `read` only reads, `ask` asks before it acts, `edit` changes files of the project, `all` does everything. */
 export type Leash = 'read' | 'ask' | 'edit' | 'all'
 export const leashes: readonly Leash[] = ['read', 'ask', 'edit', 'all']
 
-/** The meaning of each leash, for every agent alike; a CLI may have more exact words of its own. */
+/** The meaning of each leash, the same for every agent; a CLI may have a more precise description. */
 export const leashMeanings: Record<Leash, string> = {
   read: 'read only',
   ask: 'ask before every action',
@@ -26,19 +26,19 @@ export function tighter(a: Leash, b: Leash): Leash {
 
 /**
  * The leash that applies to an agent in a seat. `own` is the leash from its settings. A leash that the person allowed for this seat alone
- * overrides it and the limit of the seat; an agent that a walled one started stays behind that wall whatever it was allowed.
+ * overrides it and the limit of the seat; an agent that a walled one started stays behind that wall, whatever its leash.
  */
 export function heldLeash(own: Leash, { leash, allowed, within }: SeatLeash): Leash {
   const held = allowed ?? tighter(own, leash ?? own)
   return within === undefined ? held : tighter(held, 'edit')
 }
 
-/** The parts of a seat that decide how much its agent may do. */
+/** The parts of a seat that determine how much its agent may do. */
 export type SeatLeash = Partial<Pick<RosterSeat, 'leash' | 'allowed' | 'within'>>
 
 /**
- * Returns the next leash that really allows the agent more. `means` says what each leash means for that agent; it leaves out
- * leashes that the agent cannot enforce.
+ * Returns the next leash that really allows the agent more. `means` describes each leash for that agent; it leaves out leashes that the
+ * agent cannot enforce.
  */
 export function looser(leash: Leash, means: Partial<Record<Leash, string>>): Looser | undefined {
   const next = leashes
@@ -54,13 +54,13 @@ export type Looser = { leash: Leash; means: string }
 export type Traits = {
   /** The size of the agent's context window in tokens. */
   window: number
-  /** `own`: the agent has a thread of its own and needs only the entries it missed. `none`: it gets the whole view. */
+  /** `own`: the agent has its own thread and only needs the entries that it missed. `none`: it gets the whole view. */
   memory: 'none' | 'own'
   /** Whether the agent enforces its leash and can ask before it acts. */
   talks: boolean
   /** Whether text that is typed during a turn reaches the agent. */
   steers: boolean
-  /** The company that receives the conversation. An unknown vendor counts as one of its own. */
+  /** The company that receives the conversation. Each unknown vendor counts as a different company. */
   vendor?: string
   /** The next looser leash, if there is one. */
   looser?: Looser
@@ -69,15 +69,15 @@ export type Traits = {
 }
 
 /**
- * Anything that can take a turn: a CLI, a native agent, a rotation of agents, a way of thinking.
- * `turn` never throws; it yields exactly one `end`, last. One Agent takes one turn at a time.
+ * Anything that can run a turn: a CLI, a native agent, a rotation of agents, a way of thinking. `turn` never throws; its last event is
+ * its only `end`. An Agent runs one turn at a time.
  */
 export interface Agent {
   name: string
   traits: Traits
   terminal?: Terminal
   /**
-   * Finds out whether the agent could take a turn now; a turn does not need it. An agent in a terminal opens the terminal and
+   * Finds out whether the agent could run a turn now; a turn does not require this call. An agent in a terminal opens the terminal and
    * passes the questions of its dialogs on to the person.
    */
   start?(signal: AbortSignal, ask?: Ask): Promise<Failure | undefined>
@@ -99,17 +99,17 @@ export type AnswerForm = {
   check(answer: Answer): Promise<{ json: string } | { why: string }>
 }
 
-/** The terms that the file of a slash command sets for the turn that the command begins: the calls that it is made for, and its model. */
+/** The terms that the file of a slash command sets for the turn that it begins: the calls for which it is made, and its model. */
 export type CommandTerms = { command: string; from: 'project' | 'user'; tools?: readonly string[]; model?: string }
 
-/** One prompt, and everything an agent needs to answer it. */
+/** One prompt, and everything that an agent needs to answer it. */
 export interface Turn {
   id: string
   prompt: string
   files?: Ref[]
-  /** The conversation's view, fixed when the turn started. */
+  /** The view of the conversation, fixed at the start of the turn. */
   history: readonly Entry[]
-  /** The attempts of this turn that failed before. */
+  /** The earlier, failed attempts of this turn. */
   attempts: readonly (Attempt & { by: string })[]
   /** Text that the person typed during the failed attempts: it belongs to the prompt. */
   steered: readonly string[]
@@ -121,8 +121,8 @@ export interface Turn {
   ask: Ask
   budget: Budget
   /**
-   * Returns text that the person typed during the turn; it is kept before it is handed over. With a signal it waits for text
-   * until the signal aborts. Text that no agent takes waits for the next turn.
+   * Returns text that the person typed during the turn; it is stored before it is returned. With a signal, waits for text until the
+   * signal aborts. Text that no agent accepts waits for the next turn.
    */
   steer(until?: AbortSignal): Promise<string[]>
   /**
@@ -131,19 +131,19 @@ export interface Turn {
    */
   waits?(words: string, until?: number): void
   /**
-   * Resolves when the work before the turn is done, such as the snapshot of the project. Nothing may be changed and no program
-   * started before that. A turn without it begins after that work.
+   * Resolves when the work before the turn is done, such as the snapshot of the project. Before that, nothing may be changed and no
+   * program started. If this is missing, the turn begins after that work.
    */
   begun?(): Promise<void>
-  /** Whether another agent could take over the turn now, if this one failed. Without it, there is no other agent. */
+  /** Whether another agent could take over the turn now, if this one failed. If this is missing, there is no other agent. */
   othersFree?(): boolean
   /** The form of the answer, if the person asked for one; the prompt asks for it too. */
   form?: AnswerForm
-  /** The terms of the slash command that made the prompt; they only narrow what an agent may do. */
+  /** The terms of the slash command that made the prompt; they only narrow the agent's rights. */
   terms?: CommandTerms
-  /** Whether a person watches and wants to be asked when a quota is spent or an agent is silent. */
+  /** Whether a person watches and wants to be asked if a quota is used up or an agent is silent. */
   attended?: boolean
-  /** The part of the prompt that says what this machine can do; an agent whose own system prompt says it leaves the part out. */
+  /** The part of the prompt that describes this machine; an agent whose own system prompt describes it leaves this part out. */
   machine?: string
   /** The agents that work inside the turn, if a person can stop one of them. */
   inside?: InnerWorks
@@ -170,15 +170,15 @@ export type RosterSeat = {
   resume?: string
   /** A leash that the person allowed for this seat alone; it overrides every other limit. */
   allowed?: Leash
-  /** The terminal for the agent: found by its id if it still runs, else opened with that id. */
+  /** The terminal for the agent: found by its id if it still runs, otherwise opened with that id. */
   terminal?: { id: string; title?: string; mode?: 'window' | 'pane'; path?: string }
   model?: string
   limits?: SeatLimits
-  /** The folder of the walled agent that spawned this one: it runs behind a wall, too, in that folder or in a copy of it. */
+  /** The folder of the walled agent that spawned this one, which also runs behind a wall, in that folder or in a copy of it. */
   within?: string
 }
 
-/** The configured agents. `open` is lazy and cannot fail: a problem shows as the failure of a turn. */
+/** The configured agents. `open` is lazy and cannot fail: a problem becomes the failure of a turn. */
 export interface Roster {
   names(): string[]
   open(name: string, seat: RosterSeat): Agent
@@ -188,5 +188,8 @@ export interface Roster {
 export const strategies = ['round-robin', 'exhaustion', 'random', 'measured'] as const
 export type Strategy = (typeof strategies)[number]
 
-/** Who takes the turns: the roster (`chat`), the native agent (`agent`), the native agent without changing anything (`plan`), or an agent that sends workers (`coordinator`). */
+/**
+ * Who runs the turns: the roster (`chat`), the native agent (`agent`), the native agent without changing anything (`plan`), or an agent
+ * that sends workers (`coordinator`).
+ */
 export type WorkMode = 'chat' | 'agent' | 'plan' | 'coordinator'

@@ -5,7 +5,7 @@ import { unfinished } from '../talk/outcome.ts'
 
 /** The limits that a turn shares with every turn inside it. */
 export interface Budget {
-  /** Returns a failure when a call of about this many tokens would exceed the limit on tokens or cost. */
+  /** Returns a failure if a call of about this many tokens would exceed the limit on tokens or cost. */
   refuse(tokens: number): Failure | undefined
   /**
    * Sets tokens aside for a call that is about to be made, or returns why it would exceed a limit. Calls side by side would
@@ -13,13 +13,13 @@ export interface Budget {
    */
   reserve(tokens: number): Reservation
   spend(usage: Omit<Usage, 'type'>): void
-  /** Counts one more step, and returns a failure when it is one too many. A budget without a limit on steps has no such function. */
+  /** Counts one more step, and returns a failure if it exceeds the limit. Missing in a budget without a limit on steps. */
   step?(): Failure | undefined
-  /** The budget of a new turn: its steps are counted from 1, and what was spent stays spent. */
+  /** The budget of a new turn: its steps are counted from 1, and earlier usage still counts. */
   turn?(): Budget
 }
 
-/** `budget`: the budget of the call itself, to which the tokens that were set aside are free. `release` gives back what was not spent. */
+/** `budget`: the budget of the call itself, which may use the reserved tokens. `release` returns the unused ones. */
 export type Reservation = { failure: Failure } | { failure?: undefined; budget: Budget; release(): void }
 
 export const noBudget: Budget = {
@@ -36,7 +36,7 @@ type BudgetNames = { tokens: string; cost: string; instead: string }
 
 const flagNames: BudgetNames = { tokens: '--max-tokens', cost: '--max-cost', instead: '--max-tokens' }
 
-/** Tokens that are set aside for one call, and for the calls inside it. */
+/** Tokens that are reserved for one call, and for the calls inside it. */
 class Hold {
   tokens: number
   inside = new Set<Hold>()
@@ -45,13 +45,13 @@ class Hold {
     this.tokens = tokens
   }
 
-  /** The tokens that the call may still use. The calls inside it use the tokens of the call itself, as long as these last. */
+  /** The tokens that the call may still use. The calls inside it use the same tokens, as long as these last. */
   get weight(): number {
     const inside = [...this.inside].reduce((sum, { weight }) => sum + weight, 0)
     return Math.max(this.tokens, inside)
   }
 
-  /** Deducts spent tokens from those set aside; returns how many were not covered. */
+  /** Deducts used tokens from the reserved ones; returns how many were not covered. */
   spend(tokens: number): number {
     this.tokens = Math.max(0, this.tokens - tokens)
     let left = tokens
@@ -60,7 +60,7 @@ class Hold {
   }
 }
 
-/** The tokens and the cost that all turns of a run have spent. */
+/** The tokens and the cost that all turns of a run have used. */
 class Spending {
   tokens = 0
   cost = 0
@@ -101,7 +101,7 @@ class Spending {
     )
   }
 
-  /** The tokens that are set aside for calls other than those of the holds. */
+  /** The tokens that are reserved for calls other than those of the holds. */
   #setAsideElsewhere(holds: readonly Hold[]): number {
     let sum = 0
     for (const [index, { inside }] of [this.held, ...holds].entries())
@@ -120,7 +120,7 @@ class Spending {
   }
 }
 
-/** A small amount has more digits, so that it does not read as nothing. */
+/** A small amount has more digits, so that it is not shown as zero. */
 export const dollars = (amount: number) => `$${amount.toFixed(amount > 0 && amount < 0.01 ? 4 : 2)}`
 
 export function budget(limit: BudgetLimits, names = flagNames): Budget {
@@ -191,10 +191,10 @@ export function withSteps(all: Budget, most: number, raise: string): Budget {
   return stepping(all)
 }
 
-/** `most`: the steps of a turn that nobody watches. `askEvery`: after how many steps a person who watches is asked whether to continue. */
+/** `most`: the steps of an unwatched turn. `askEvery`: after how many steps a person who watches is asked whether to continue. */
 export type StepLimits = { most: number; askEvery: number }
 
-/** The limits if the settings name none. */
+/** The limits if the settings contain none. */
 export const usualSteps: StepLimits = { most: 50, askEvery: 100 }
 
 /** The failure of a turn that has used all its steps; `raise` names the flag or the setting that allows more. */

@@ -25,7 +25,7 @@ import { turnQuestions } from '../talk/turn-questions.ts'
 import { nobody } from '../talk/question.ts'
 import { agentsThatSaw, view } from '../talk/view.ts'
 
-/** The parts that a conversation is made of. */
+/** The parts from which a conversation is made. */
 type ConversationParts = {
   log: Log<Entry>
   blobs: Blobs
@@ -36,19 +36,19 @@ type ConversationParts = {
   /** The mark of this process, by which others know whether the owner of a turn is still alive. */
   owner: string
   alive(owner: string): boolean
-  /** Opens the side log of a turn: words that were shown and that no entry contains yet. No view and no index reads it. */
+  /** Opens the side log of a turn: text that was shown but is in no entry yet. No view and no index reads it. */
   shown?(turn: string): Log<ShownPiece>
   /** The processes that are finishing a dead turn right now: each turn is finished by one of them. */
   settling?: Doc<Settling>
 }
 
-/** The circumstances that a turn is run in. */
+/** The surroundings in which a turn runs. */
 export type TurnWorld = {
   cwd: string
   leash: Leash
   signal: AbortSignal
   ask?: Ask
-  /** Completes a question before it is kept and asked: marks what is dangerous in it. */
+  /** Completes a question before it is stored and asked: marks the dangerous parts in it. */
   complete?(question: Question): Promise<Question>
   budget?: Budget
   files?: Ref[]
@@ -62,7 +62,7 @@ export type TurnWorld = {
   inside?: InnerWorks
   /** Whether the agent starts while `around.begin` runs: it waits for `Turn.begun` before it changes anything. */
   holdsBack?: boolean
-  /** Once it aborts, nothing more is kept here: the turn continues, and another process takes over. */
+  /** Once this aborts, nothing more is stored here: the turn continues, and another process takes over. */
   left?: AbortSignal
 }
 
@@ -91,7 +91,7 @@ export type LateTurn = {
 /** The part of the turn that the agent gets, and the turn's calls that have no result yet. */
 type Given = Pick<Turn, 'prompt' | 'files' | 'history' | 'sent'> & { open: Set<string> }
 
-/** A turn whose prompt is kept. `before` are the entries of the turn that another process kept. */
+/** A turn whose prompt is stored. `before` are the turn's entries that another process stored. */
 type BegunTurn = {
   agent: Agent
   world: TurnWorld
@@ -105,13 +105,13 @@ type BegunTurn = {
 /** A conversation before a turn: its view, the log lines that could not be read, and how many turns of dead processes were finished. */
 export type Standing = { view: Entry[]; broken: string[]; ended: number }
 
-/** Runs turns and keeps their facts in the log; nothing else writes entries. Reads the entries again whenever the log has grown. */
+/** Runs turns and stores their facts in the log; no other code writes entries. Reads the entries again whenever the log has grown. */
 export class Conversation {
   readonly session: string
   #parts: ConversationParts
   /**
-   * The tail of the log from the last read, and the end of the log at that time. A turn reads several times in a row; nothing is
-   * kept for long.
+   * The tail of the log from the last read, and the end of the log at that time. A turn reads several times in a row; nothing is kept in
+   * memory for long.
    */
   #last: { end: number; tail: WeakRef<Tail> } | undefined
 
@@ -120,12 +120,12 @@ export class Conversation {
     this.#parts = parts
   }
 
-  /** Keeps a fact, durably when it resolves. */
+  /** Stores a fact, durably when it resolves. */
   async append(fact: Fact, by: string, turn = ''): Promise<Entry> {
     const { log, blobs, clock } = this.#parts
     const at = clock.now()
     const own = { id: newId(at), at, by, session: this.session, turn }
-    // A fact from another conversation carries the id, time and session of that one: they are replaced.
+    // A fact from another conversation has the id, time and session of that one: they are replaced.
     const entry = defined({ ...own, ...(await withShortBody(fact, blobs)), ...own })
     await log.append(entry)
     return entry
@@ -145,7 +145,7 @@ export class Conversation {
     return view((await this.read()).entries)
   }
 
-  /** Finishes the turns whose process is dead and closes the calls they left open. */
+  /** Finishes the turns whose process is dead and closes their open calls. */
   async settle(): Promise<Standing> {
     const dead = new DeadTurns({
       ...this.#parts,
@@ -157,14 +157,14 @@ export class Conversation {
   }
 
   /**
-   * Keeps the prompt, takes the agent's turn, and keeps each fact before it is shown. Never throws once the prompt is kept. `turn` is
+   * Stores the prompt, runs the agent's turn, and stores each fact before it is shown. Never throws once the prompt is stored. `turn` is
    * the id of the turn, if it was chosen before.
    */
   converse(agent: Agent, prompt: string, world: TurnWorld, turn?: string): AsyncGenerator<Event> {
     return this.#take(() => this.#begin(agent, prompt, world, turn))
   }
 
-  /** Opens a turn, and takes it like `converse`. */
+  /** Opens a turn, and runs it like `converse`. */
   converseLate(prompt: string, { open, see, over }: LateTurn): AsyncGenerator<Event> {
     const begin = async () => {
       const { agent, world } = await open()
@@ -193,7 +193,7 @@ export class Conversation {
     })
   }
 
-  /** Keeps the prompt of a turn. */
+  /** Stores the prompt of a turn. */
   async #begin(agent: Agent, prompt: string, world: TurnWorld, turn?: string): Promise<BegunTurn> {
     const { clock, owner } = this.#parts
     const { entries: earlier } = await this.read()
@@ -204,7 +204,7 @@ export class Conversation {
     return { agent, world, asked, given, before: [], earlier }
   }
 
-  /** Takes a turn from its beginning to its end: the one generator of a conversation, whose events come from `TurnKeeping`. */
+  /** Runs a turn from its beginning to its end: the only generator of a conversation, whose events come from `TurnKeeping`. */
   async *#take(
     begin: () => Promise<BegunTurn | undefined>,
     see: LateTurn['see'] = () => {},
@@ -230,7 +230,7 @@ export class Conversation {
     }
   }
 
-  /** The two sides of a running turn: the keeper of its facts, and the turn as its agent gets it, which `leave` ends. */
+  /** The two sides of a running turn: the recorder of its facts, and the turn as its agent gets it, which `leave` ends. */
   #turn({ agent, world, asked, given, before, earlier }: BegunTurn) {
     const { log, blobs, clock } = this.#parts
     const { open, ...told } = given
@@ -280,8 +280,8 @@ export class Conversation {
   }
 
   /**
-   * Keeps what happened to the files since the last turn with that turn, and returns the history with it. The requests of later turns
-   * then have it in the same place.
+   * Stores the changes of files since the last turn with that turn, and returns the history including them. The requests of later turns
+   * then have them in the same place.
    */
   async #withNews(
     { id, history }: Turn,
@@ -301,8 +301,8 @@ export class Conversation {
   }
 
   /**
-   * Replaces the oldest half of the view with the summary that `summarise` returns; if that fails, nothing changes. The prompt for
-   * the summary has no more tokens than `most`; `focus` is what the person wants kept above all.
+   * Replaces the oldest half of the view with the summary that `summarise` returns; if that fails, nothing changes. The prompt for the
+   * summary has no more tokens than `most`; `focus` is the person's wish for what to preserve.
    */
   async compact(
     summarise: (prompt: string) => Promise<Outcome>,
@@ -326,7 +326,7 @@ export class Conversation {
   }
 }
 
-/** Takes the agent's turn between the work before and after it, and keeps all of it, the end of the turn last. */
+/** Runs the agent's turn between the work before and after it, and stores everything, the end of the turn last. */
 async function runTurn(
   agent: Agent,
   turn: Turn,
@@ -358,8 +358,8 @@ function unanswered(entries: readonly Entry[]): string[] {
 }
 
 /**
- * Reads one session backwards from the tail, as far as its view needs and no further: to the furthest `end` that a summary covers,
- * or to the beginning of the session or its origin.
+ * Reads one session backwards from the tail, as far as its view needs: up to the furthest `end` that a summary covers, or to the
+ * beginning of the session or its origin.
  */
 export async function readTail(log: Log<Entry>, session: SessionPlace): Promise<Tail> {
   const entries: Entry[] = []
@@ -375,7 +375,7 @@ export async function readTail(log: Log<Entry>, session: SessionPlace): Promise<
     entries.push(item)
     if (item.type === 'summary' && item.through !== undefined) throughs.add(item.through)
     if (item.type === 'end' && throughs.has(item.id)) covered = true
-    // A judgement means nothing to an agent: its turn, which may be of another session, need not be read for it.
+    // A judgement has no meaning for an agent: its turn, which may belong to another session, need not be read for it.
     else if (!covered && item.turn && item.type !== 'judgement') incomplete.add(item.turn)
     if (item.type === 'prompt') incomplete.delete(item.turn)
     if (covered && incomplete.size === 0) break

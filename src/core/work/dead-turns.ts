@@ -28,7 +28,7 @@ type DeadTurnParts = {
 const claimTries = 100
 const claimPauseMs = 50
 
-/** Finishes turns on behalf of dead processes: closes the open calls, and keeps what the process had shown. */
+/** Finishes turns on behalf of dead processes: closes the open calls, and stores the text that the process had shown. */
 export class DeadTurns {
   #parts: DeadTurnParts
 
@@ -40,14 +40,14 @@ export class DeadTurns {
   async settle(): Promise<Tail & { ended: number }> {
     const seen = await this.#parts.read()
     const gone = new Set(unended(seen.entries).flatMap(({ owner, turn }) => (this.#isGone(owner) ? [turn] : [])))
-    // A process may have kept the end of its turn after the log was read and before it was found dead.
+    // A process may have stored the end of its turn after the log was read and before it was found dead.
     const now = gone.size > 0 ? await this.#parts.read() : seen
     const dead = unended(now.entries).filter(({ turn }) => gone.has(turn))
     for (const { turn } of dead) await this.#alone(turn, () => this.#end(turn))
     return { ...now, ended: dead.length }
   }
 
-  /** Finishes a turn of a dead process, unless another process has done so by now. Keeps what the process had shown. */
+  /** Finishes a turn of a dead process, unless another process has already done so. Stores the text that the process had shown. */
   async #end(turn: string): Promise<void> {
     const own = (await this.#parts.read()).entries.filter((entry) => entry.turn === turn)
     if (unended(own).length === 0) return
@@ -65,7 +65,7 @@ export class DeadTurns {
     const id = newId(clock.now())
     for (let tries = 0; tries < claimTries; tries++) {
       const living = (claims: Settling) => Object.entries(claims).filter(([, claim]) => alive(claim.owner))
-      // Without the document the turn is finished all the same: finishing a turn twice does no harm, and never finishing it does.
+      // If the document fails, the turn is finished anyway: finishing a turn twice does no harm, and never finishing it does.
       const claims = await settling
         ?.update((now) => ({ [turn]: { owner, id }, ...Object.fromEntries(living(now)) }))
         .catch(() => undefined)
@@ -80,7 +80,7 @@ export class DeadTurns {
     }
   }
 
-  /** Keeps the words that the dead process of a turn had shown; `own` are the entries of the turn. */
+  /** Stores the text that the dead process of a turn had shown; `own` are the entries of the turn. */
   async #keepShown(own: readonly Entry[], turn: string): Promise<void> {
     const { blobs, clock, shown } = this.#parts
     if (!shown) return
@@ -107,7 +107,7 @@ export function followCalls(open: Set<string>, entry: Entry): void {
   if (entry.type === 'result') open.delete(entry.call)
 }
 
-/** The result of a call that no process saw the end of. */
+/** The result of a call whose end no process saw. */
 export function interrupted(call: string): Fact {
   const text = 'interrupted: this call may have run, wholly or in part. Check what it changed before you make it again'
   return { type: 'result', call, ok: false, text }

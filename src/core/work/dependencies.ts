@@ -1,6 +1,6 @@
 import { defined } from '../../base/defined.ts'
 
-/** One piece of work that others may wait for: a crew's slot, a hub's task, a leaf of a decomposed task. */
+/** One piece of work for which others may wait: a crew's slot, a hub's task, a leaf of a decomposed task. */
 export type WorkItem = {
   id: string
   state: 'waiting' | 'running' | 'done' | 'dead'
@@ -13,7 +13,7 @@ export type WorkItem = {
 /** All pieces of work by their ids. */
 type WorkItems = Pick<ReadonlyMap<string, WorkItem>, 'get'>
 
-/** `cancelled`: the work never starts because somebody cancelled what it needs, and not because something failed. */
+/** `cancelled`: the work never starts because one of its needs was cancelled, and not because something failed. */
 export type Readiness =
   | { ready: true }
   | { ready: false; waitsFor: string[] }
@@ -47,8 +47,8 @@ export function placeholders(text: string): string[] {
 }
 
 /**
- * Fills each `{{slot_N.output}}`. The output is tagged as another agent's words, so that no agent takes it for the person's. A
- * placeholder without an output stays as it is.
+ * Fills each `{{slot_N.output}}`. The output is tagged as another agent's text, so that no agent takes it for the person's. A placeholder
+ * without an output stays unchanged.
  */
 export function fillPlaceholders(text: string, output: (id: string) => string | undefined): string {
   return text.replace(placeholder, (all: string, id: string) => {

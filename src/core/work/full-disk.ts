@@ -1,6 +1,6 @@
 import { sizeWords } from '../../base/text/size-words.ts'
 
-/** With fewer bytes free, a disk is nearly full, and a person has to make room. */
+/** If a disk has fewer free bytes, it is nearly full, and a person has to make room. */
 export const littleDisk = 1_000_000_000
 
 /** The disk of a hub's ledger while it is nearly full: since when, and the bytes that are free. */

@@ -1,4 +1,4 @@
-/** A change that a client may request again under the same name, and the answer to it, if that is known. */
+/** A change that a client may request again under the same name, and the answer to it, if it is known. */
 export type KeptRequest = {
   /** The name of the request, made of the client, the change and the client's own key for it. */
   name: string
@@ -17,6 +17,6 @@ export interface HubRequestBook {
   begin(request: Omit<KeptRequest, 'answer'>, begunBefore: number): Promise<KeptRequest>
   /** Stores the answer to a request. */
   answer(name: string, answer: string): Promise<void>
-  /** Forgets a request that was not carried out, unless it was started again since. */
+  /** Removes a request that was not carried out, unless it was started again since. */
   forget(name: string, run: string): Promise<void>
 }

@@ -2,13 +2,13 @@ import type { Terminal } from '../screen/terminal.ts'
 
 /** The ways in which a person can act on an agent that works inside a turn. */
 export type InnerWork = {
-  /** The agent that is at work. */
+  /** The working agent. */
   agent: string
   /** Says what would be lost if the agent were stopped now; undefined if nothing would. */
   loses(): string | undefined | Promise<string | undefined>
   /** Stops the agent; its turn then ends as one that the person stopped. */
   stop(): void | Promise<void>
-  /** Finds the terminal that the agent works in, if it has one. */
+  /** Finds the agent's terminal, if it has one. */
   terminal?(): Promise<Terminal | undefined>
 }
 

@@ -3,8 +3,8 @@ import type { Ref } from '../talk/store.ts'
 import type { Failure } from '../talk/outcome.ts'
 
 /**
- * A message of a request, in the form that all providers share. `opaque` is data that only its provider can read. `aside`: the
- * message belongs to this request alone, so no cache may end after it.
+ * A message of a request, in the form that all providers share. `opaque` is data that only its provider can read. `aside`: the message
+ * belongs to this request alone, so no cache may end after it.
  */
 export type ModelMessage =
   | { role: 'user'; text: string; files?: Ref[]; aside?: true }
@@ -39,15 +39,15 @@ export type ModelEvent =
   | { type: 'usage'; usage: Omit<Usage, 'type'> }
   | { type: 'end'; stop: 'done' | 'calls' | 'length' | 'refused'; opaque?: unknown }
   /**
-   * `passing`: the trouble is temporary, so the same request may succeed a little later. `invalid`: the provider considers this
-   * request, or the call that its model made, invalid.
+   * `passing`: the problem is temporary, so the same request may succeed a little later. `invalid`: the provider considers this request,
+   * or the call that its model made, invalid.
    */
   | { type: 'failure'; failure: Failure; passing?: true; invalid?: InvalidRequest }
 
 /** `tool`: the tool that the request does not describe, if the provider names it. */
 export type InvalidRequest = { tool?: string }
 
-/** A provider's model. `stream` never throws: it yields exactly one `end` or `failure`, last. */
+/** A provider's model. `stream` never throws: its last event is its only `end` or `failure`. */
 export interface Model {
   name: string
   window: number

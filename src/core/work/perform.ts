@@ -13,8 +13,8 @@ import { describedTool } from './tool.ts'
 import { consentOptions } from '../talk/consent.ts'
 
 /**
- * Runs one tool under the rules: parses its input, asks the policy and perhaps the person, then runs it.
- * The `call` is yielded first, so that it is kept before the tool acts. Every problem becomes a result that says what to do.
+ * Runs one tool under the rules: parses its input, asks the policy and perhaps the person, then runs it. The `call` is yielded first, so
+ * that it is stored before the tool acts. Every problem becomes a result that says what to do.
  */
 export async function* perform(
   call: {
@@ -44,7 +44,7 @@ export async function* perform(
   try {
     yield* live
   } finally {
-    // A reader that leaves early has aborted the turn: the tool must not keep running unseen.
+    // A reader that leaves early has aborted the turn: the tool must not continue unseen.
     await work
   }
   yield { type: 'result', call: call.id, ...result }
@@ -99,7 +99,7 @@ async function apart(agent: Agent, role: string, task: string, turn: Turn, live:
   return drain(consult(agent, role, fresh, turn.leash), (event) => live.push(event))
 }
 
-/** Returns the result of a tool that may not run; undefined when it may. */
+/** Returns the result for a tool that may not run; undefined if it may. */
 async function refusal(tool: Tool, input: unknown, turn: Turn, judged: PolicyDecision): Promise<Result | undefined> {
   const { verdict, why, grants, prefix, granted, shows, answered, rule } = judged
   if (verdict === 'yes') return undefined
@@ -124,7 +124,7 @@ async function refusal(tool: Tool, input: unknown, turn: Turn, judged: PolicyDec
   if (consent === 'always') await granted?.(rules)
   if (consent === 'once' || consent === 'always') return undefined
   const again = 'Do not try it again in this turn.'
-  // A person's no is final. When nobody could be asked, a person may still allow it another time: that is a denial.
+  // A person's no is final. If nobody could be asked, a person may still allow it another time: that counts as a denial.
   return consent === 'no'
     ? { ...no(`${tool.name} was refused: the person said no. ${again}`), data: { refused: denied } }
     : no(`${tool.name} was refused: ${why}, and nobody was there to say yes. ${again}${ruleWords(rule)}`, denied, rule)

@@ -12,19 +12,19 @@ export type PolicyDecision = {
   prefix?: string
   /** Called with the rules that the person has allowed. */
   granted?(rules: readonly string[]): Promise<void>
-  /** The rule of the settings that would have allowed the call without a question. */
+  /** The rule in the settings that would have allowed the call without a question. */
   rule?: string
   /** Whether only the person's own yes lets the tool run, so that no hook can allow it. */
   personal?: true
-  /** The command, change or text that the question to the person shows. */
+  /** The command, change or text for the question to the person. */
   shows?: Shown[]
-  /** The input to run with, instead of the one in the call. */
+  /** The input to use instead of the one in the call. */
   input?: unknown
-  /** The targets of the links in the paths of the call: the places that the verdict covers. */
+  /** The targets of the links in the paths of the call: the verdict only applies to these places. */
   places?: readonly CheckedPlace[]
   /** Called with the person's answer and the rules that it allows, before the tool runs. */
   answered?(answer: Consent, rules: readonly string[]): Promise<void>
-  /** Called when everything is decided, before the tool runs. When it throws, the tool does not run. */
+  /** Called when everything is decided, before the tool runs. If this throws, the tool does not run. */
   begins?(): Promise<void>
   /** Called after the tool has run. */
   ran?(ok: boolean): void

@@ -24,8 +24,8 @@ const runsNothing =
 const hidesResult = /[|;`\n]|\$\(|(?<![>&])&(?![&>\d])|<</
 
 /**
- * Whether a command does nothing but run a project's tests, so that its exit code is their result. A pipe, a list of commands
- * or an option may hide the result: such a command is no evidence.
+ * Whether a command only runs a project's tests, so that its exit code is their result. A pipe, a list of commands or an option may hide
+ * the result: such a command is no evidence.
  */
 export function isTestRun(command: string): boolean {
   const plain = command.trim().replace(/\s*(\d?>&\d|\d?>\s*\/dev\/null)\s*$/g, '')
@@ -35,7 +35,7 @@ export function isTestRun(command: string): boolean {
   return parts.every((part) => /^cd \S+$/.test(part)) && runsTests.test(last) && !runsNothing.test(last)
 }
 
-/** The exit code in the data of a result: the tools that run commands report it. */
+/** The exit code in the data of a result, as reported by the tools that run commands. */
 export function exitOf(data: unknown): number | undefined {
   const { exit } = (typeof data === 'object' && data !== null ? data : {}) as { exit?: unknown }
   return typeof exit === 'number' ? exit : undefined

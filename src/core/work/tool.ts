@@ -11,14 +11,14 @@ export type PathAccess = { access: 'read' | 'write' | 'remove'; path: string }
 /** A path of a call, and the target of its links when the policy judged it. */
 export type CheckedPlace = { path: string; real: string }
 
-/** The effect that one call would have, as its tool declares before it runs. Policies judge the effect, never a tool's name. */
+/** The effect of one call, which its tool declares before it runs. Policies judge the effect, never a tool's name. */
 export type Effect =
   /** Changes nothing outside the conversation. */
   | { does: 'nothing' }
   | { does: 'access'; paths: readonly PathAccess[] }
   /** A command line for the shell; `outside` says why the agent wants it outside the sandbox. */
   | { does: 'command'; command: string; outside?: string }
-  /** Code in another language, whose effect shows only when it runs; `outside` says why it cannot run behind a wall. */
+  /** Code in another language, whose effect is only known when it runs; `outside` says why it cannot run behind a wall. */
   | { does: 'code'; code: string; outside?: string }
   | { does: 'fetch'; url: string }
   /** Runs code that can reach neither the project nor the network. */
@@ -31,25 +31,25 @@ export type Effect =
  */
 type ToolAliases = { rules?: readonly string[]; limits?: readonly string[]; hooks?: readonly string[] }
 
-/** The form in which a tool takes changes of files: texts to replace, or a patch. */
+/** The form in which a tool accepts changes of files: texts to replace, or a patch. */
 export type EditForm = 'edits' | 'patch'
 
 /** The surroundings of one call of a tool. */
 export type ToolCall = {
   cwd: string
-  /** The leash of the turn that calls; a call from outside a turn has none. */
+  /** The leash of the calling turn; missing for a call from outside a turn. */
   leash?: Leash
-  /** The places that the policy judged: a path that leads elsewhere by now is not touched. A call without a policy has none. */
+  /** The places that the policy judged: a path that now leads elsewhere is not touched. Missing for a call without a policy. */
   places?: readonly CheckedPlace[]
   signal: AbortSignal
   ask: Ask
   /** Shows output while the tool runs; it is not kept. */
   progress(delta: string): void
-  /** Hands a task to another agent, which sees nothing else of the turn, has the same leash and spends from the same budget. */
+  /** Gives a task to another agent, which sees nothing else of the turn, has the same leash and uses the same budget. */
   consult(agent: Agent, role: string, task: string): Promise<Outcome>
   /** When the caller stops waiting, by `Clock.elapsed`. */
   until: number
-  /** The folders that a client from outside says it works in. */
+  /** The folders in which a client from outside says that it works. */
   folders?(): Promise<string[]>
 }
 
@@ -58,18 +58,18 @@ export type ToolOutput = string | { text: string; data?: unknown; files?: Ref[] 
 /** A call of a tool that is not described in every request: the model makes it through another tool. */
 type IndirectCall = { tool: string; input: unknown }
 
-/** The input with which a model makes an indirect call. A conversation keeps the call itself, and its messages have this form. */
+/** The input with which a model makes an indirect call. A conversation stores the call itself, and its messages have this form. */
 export const indirectInput = ({ tool, input }: IndirectCall) => ({ name: tool, input })
 
 /**
- * Anything a model can call. `parse` throws a message that says what to send instead; the model gets the message of an error that
+ * Anything that a model can call. `parse` throws a message that says what to send instead; the model gets the message of an error that
  * `run` throws.
  */
 export interface Tool<I = unknown> {
   name: string
   /** The description of the tool in every request. */
   description: string
-  /** Rare cases and examples: given when the model asks for the tool's details, or when its input was wrong. */
+  /** Rare cases and examples, for a model that asks for the tool's details or sent a wrong input. */
   notes?: string
   schema: Record<string, unknown>
   /** A shorter form of the schema, for requests. */
@@ -77,9 +77,9 @@ export interface Tool<I = unknown> {
   /** The JSON Schema of the result's `data`. A tool with one returns data with every good result. */
   output?: Record<string, unknown>
   risk: Risk
-  /** Whether no other tool of the same step may run beside it; after one that asks the person, the step ends. */
+  /** Whether no other tool of the same step may run at the same time; if the tool asks the person, the step ends after it. */
   alone?: boolean
-  /** Tools that no call of the same step may use, because this one needs their results first; `why` says so to the model. */
+  /** Tools that no call of the same step may use, because this one needs their results first; `why` tells the model so. */
   notBeside?: { tools: readonly string[]; why: string }
   /** Says what a call would do. Without it, a call of a reading tool only reads, and the effect of any other is unknown. */
   effect?(input: I, cwd: string): Effect
@@ -91,16 +91,16 @@ export interface Tool<I = unknown> {
   onDemand?: 'always' | 'with a shell' | (() => boolean)
   /** Runs any command line. */
   isShell?: boolean
-  /** The call that a call of this tool makes indirectly: that other tool is judged, run, shown and recorded instead. */
+  /** The other call that a call of this tool stands for: that tool is judged, run, shown and recorded instead. */
   standsFor?(input: unknown): IndirectCall | undefined
   aliases?: ToolAliases
-  /** A model is offered only those tools for changing files whose form it was trained on. */
+  /** A model is only offered those tools for changing files for whose form it was trained. */
   editForm?: EditForm
-  /** The parts that a person sees before saying yes, if the input alone does not show them plainly. */
+  /** The content that a person sees before they agree, if the input alone does not show it plainly. */
   shows?(input: I): Shown[]
   /** The shell commands that a rule about this tool also decides: those that read files, write files or use the network. */
   coversShell?: 'read' | 'write' | 'network'
-  /** Hands work to another agent: not offered in plan mode, nor to a subagent. */
+  /** Delegates work to another agent: not offered in plan mode, nor to a subagent. */
   delegates?: boolean
   /** Belongs to the conversation with the person: not offered to a subagent. */
   leadOnly?: boolean
@@ -125,5 +125,5 @@ export function describedTool({ name, description, notes, schema }: Tool): strin
 
 export type Result = { ok: boolean; text: string; data?: unknown; files?: Ref[] }
 
-/** Whether plan mode offers a tool: it changes nothing, runs nothing and hands no work on. */
+/** Whether plan mode offers a tool: it changes nothing, runs nothing and delegates nothing. */
 export const isPlanTool = ({ risk, delegates }: Tool): boolean => risk === 'read' && !delegates

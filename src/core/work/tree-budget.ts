@@ -11,12 +11,12 @@ import { addUsage, bothBudgets, budget } from './budget.ts'
 export type TreeLimits = { workers: number; steps: number; tokens: number; cost?: number; minutes: number }
 
 /**
- * The limits if the settings name none. Cost has no limit here, because it cannot be enforced for an agent that does not report
- * its price.
+ * The limits if the settings contain none. Cost has no limit here, because it cannot be enforced for an agent that does not report its
+ * price.
  */
 export const usualLimits: TreeLimits = { workers: 20, steps: 500, tokens: 10_000_000, minutes: 120 }
 
-/** How much of the tokens, the cost and the time the workers may use: the rest is for the coordinator's own answer. */
+/** The share of the tokens, the cost and the time that the workers may use: the rest is for the coordinator's own answer. */
 const workersPart = 0.9
 
 /** `free`: an answer without a price costs nothing, because a model on this machine gave it. */
@@ -32,8 +32,8 @@ type TreeParts = {
 }
 
 /**
- * The budget of a coordinator and all its workers. It is enforced here, whatever the agents do: each call that would exceed a limit
- * is refused before it is made, and a signal limits the time of another program's agent, whose calls nobody sees.
+ * The budget of a coordinator and all its workers. It is enforced here, whatever the agents do: each call that would exceed a limit is
+ * refused before it is made, and a signal limits the time of another program's agent, whose calls are not visible.
  */
 export class TreeBudget {
   /** The budget of the coordinator itself. */
@@ -47,7 +47,7 @@ export class TreeBudget {
   #used = { workers: 0, steps: 0 }
   #spent: Spent = { tokens: 0 }
   #closed = new AbortController()
-  /** The time that passed before `#since`; no time passes while a question waits for the person. */
+  /** The time before `#since`; time stops while a question waits for the person. */
   #passed = 0
   #since: number
   #questions = 0
@@ -87,7 +87,7 @@ export class TreeBudget {
     this.workers = { ...this.#watched(workers, this.workersOver), step: () => this.#step() }
   }
 
-  /** Why no further worker with a task of about this many tokens can be sent; undefined when it can. */
+  /** Why no further worker with a task of about this many tokens can be sent; undefined if it can. */
   refuses(tokens: number): Failure | undefined {
     return this.#used.steps >= this.#parts.limits.steps ? this.#stepsSpent() : this.workers.refuse(tokens)
   }
@@ -98,7 +98,7 @@ export class TreeBudget {
     this.tell()
   }
 
-  /** The amounts that are used now. */
+  /** The amounts used now. */
   amounts(): { used: BudgetAmounts; allowed: Partial<BudgetAmounts> } {
     const { minutes, free: _, ...limits } = this.#parts.limits
     const { tokens, cost } = this.#spent
@@ -108,12 +108,12 @@ export class TreeBudget {
     }
   }
 
-  /** Reports the amounts that are used now. */
+  /** Reports the amounts used now. */
   tell(): void {
     this.#parts.told({ type: 'budget', ...this.amounts(), by: 'termaite' })
   }
 
-  /** Asks a person, who may take as long as they like: the clock of the turn stops meanwhile. */
+  /** Asks a person, who may take any time: the clock of the turn stops meanwhile. */
   asking(ask: Ask): Ask {
     return async (...question) => {
       if (this.#questions === 0) {
@@ -152,12 +152,12 @@ export class TreeBudget {
       }
       if (!closed.aborted) over.abort(failure)
     }
-    // Nobody waits for the timer: it only aborts what is still under way, and it ends with the turn.
+    // The timer is not awaited: it only aborts work that is still running, and it ends with the turn.
     void wait()
     return over.signal
   }
 
-  /** Wraps a budget: it refuses every call once the time is over, and reports what is spent. */
+  /** Wraps a budget: it refuses every call once the time is over, and reports the usage. */
   #watched(inner: Budget, over: AbortSignal): Budget {
     const late = () => (over.aborted ? (over.reason as Failure) : undefined)
     const watch = (within: Budget): Budget => ({

@@ -10,33 +10,33 @@ import { cutBy, ShownWords } from '../talk/shown-words.ts'
 import { followCalls, interrupted } from './dead-turns.ts'
 
 type TurnKeepingParts = {
-  /** The kept prompt of the turn, which is shown first. */
+  /** The stored prompt of the turn, which is shown first. */
   asked: Entry
-  /** The name of the agent that takes the turn. */
+  /** The name of the turn's agent. */
   agent: string
   append(fact: Fact, by: string): Promise<Entry>
-  /** The calls of the turn that have no result yet. */
+  /** The calls of the turn without a result. */
   open: Set<string>
-  /** The entries of the turn that another process kept. */
+  /** The entries of the turn that another process stored. */
   before: readonly Entry[]
-  /** Whether the agent's screen is read from its beginning once more. */
+  /** Whether the agent's screen is read again from its beginning. */
   again: boolean
   side: Omit<ShownParts, 'warn'>
-  /** Once it aborts, no more facts are kept: another process takes over the turn. */
+  /** Once this aborts, no more facts are stored: another process takes over the turn. */
   left?: AbortSignal | undefined
 }
 
-/** Keeps the facts of one turn while it runs, and passes each event on to be shown after that. */
+/** Stores the facts of one turn while it runs, and then passes each event on to be shown. */
 export class TurnKeeping {
   /** The events of the turn as they are shown, the prompt first. */
   readonly out = new Channel<Event>(256)
-  /** Resolves once the usage that came last is kept. */
+  /** Resolves once the last usage is stored. */
   counted: Promise<void> | undefined
   #parts: TurnKeepingParts
   #shown: ShownWords
   #reply: string | undefined
   #answer: Outcome | undefined
-  /** Why the first fact that could not be kept was lost. */
+  /** Why the first fact that could not be stored was lost. */
   #unkept: string | undefined
   #troubles = new Set<string>()
 
@@ -51,7 +51,7 @@ export class TurnKeeping {
     this.#shown = before.length > 0 ? ShownWords.ofTurn(side, before, again) : new ShownWords(side)
   }
 
-  /** Keeps an event if it is a fact, and shows it. A fact that cannot be kept is still shown. */
+  /** Stores an event if it is a fact, and shows it. A fact that cannot be stored is still shown. */
   async keep(event: Event, by: string): Promise<void> {
     if (!isFact(event)) return this.out.push(event)
     const { append, open, left } = this.#parts
@@ -69,13 +69,13 @@ export class TurnKeeping {
     }
   }
 
-  /** Keeps the texts of the work before or after the turn as notes, and its error too. */
+  /** Stores the texts of the work before or after the turn as notes, and its error too. */
   async keepNotes(around: Promise<string[]> | undefined): Promise<void> {
     for (const text of (await around?.catch((error) => [messageOf(error)])) ?? [])
       await this.keep({ type: 'note', text }, 'termaite')
   }
 
-  /** Keeps an event of the agent, after the facts of consulted agents inside it and the words that it ends. */
+  /** Stores an event of the agent, after the facts of consulted agents inside it and the text that it ends. */
   async keepAll(event: Event): Promise<void> {
     const { agent } = this.#parts
     for (const usage of innerUsage(event)) await this.keep(usage, agent)
@@ -90,7 +90,7 @@ export class TurnKeeping {
     if (over) await this.#keepWords(await this.#shown.consulted(over.from, over.failure))
     const said = event.type === 'reply' ? this.#shown.beforeCalls(event.by ?? agent, event.text) : undefined
     if (said) await this.#keepWords(said.asides)
-    // The words of a failed attempt are kept whole; the attempt itself has only the last of them.
+    // The text of a failed attempt is stored whole; the attempt itself only has the last part.
     if (event.type === 'attempt') await this.#keepWords(await this.#shown.failed(event.by ?? agent, event.failure))
     const kept = this.keep(said && said.calls.length > 0 ? ({ ...event, calls: said.calls } as Event) : event, agent)
     // Nothing depends on a usage: it becomes durable together with the next line.
@@ -98,22 +98,22 @@ export class TurnKeeping {
     else await kept
   }
 
-  /** Closes the calls that the agent left open, and keeps the words that neither a reply nor the answer holds. */
+  /** Closes the agent's open calls, and stores the text that neither a reply nor the answer contains. */
   async settle(answer: Outcome): Promise<void> {
     const { open, left } = this.#parts
     for (const call of [...open]) await this.keep(interrupted(call), 'termaite')
     if (!left?.aborted) await this.#keepWords(await unheld(this.#shown, answer))
-    // Words that facts could not take over wait in the side log for a later process.
+    // Text that could not become facts waits in the side log for a later process.
     await this.#shown.close({ remove: !this.#unkept && !left?.aborted })
   }
 
-  /** Keeps the end of the turn. */
+  /** Stores the end of the turn. */
   async end(answer: Outcome): Promise<void> {
     this.#answer = answer
     await this.keep({ type: 'end', outcome: this.#unkept ? lost(this.#unkept) : answer }, this.#parts.agent)
   }
 
-  /** An event as it is shown: the end of a turn that could not be kept has the answer, which is in no log. */
+  /** An event in the form in which it is shown: the end of a turn that could not be stored contains the answer, which is in no log. */
   asShown(event: Event): Event {
     return event.type === 'end' && this.#unkept ? { ...event, outcome: lost(this.#unkept, this.#answer) } : event
   }
@@ -129,13 +129,13 @@ function withoutEcho(fact: Fact, reply: string | undefined): Fact {
   return { ...fact, outcome: { ...fact.outcome, text: '' } }
 }
 
-/** Finds the usage of a consulted agent at any depth: it is kept too. */
+/** Finds the usage of a consulted agent at any depth, which is stored too. */
 function innerUsage(event: Event): Event[] {
   if (event.type !== 'inner') return []
   return event.event.type === 'usage' ? [event.event] : innerUsage(event.event)
 }
 
-/** The report of an agent that another one sent, at any depth, with the roles that it came through. */
+/** The report of an agent that another one sent, at any depth, with the roles through which it came. */
 function innerReport(event: Event, from: readonly string[] = []): (Notification & { by?: string }) | undefined {
   if (event.type !== 'inner')
     return event.type === 'notification' && from.length > 0 ? { ...event, from: [...from] } : undefined
@@ -160,13 +160,13 @@ function innerEnd(event: Event, from: readonly string[] = []): { from: string[];
   return outcome.ok ? { from: roles } : { from: roles, failure: outcome.failure }
 }
 
-/** Returns the words that were shown and that neither a reply nor the answer holds. */
+/** Returns the text that was shown and that neither a reply nor the answer contains. */
 async function unheld(shown: ShownWords, answer: Outcome): Promise<SignedFact[]> {
   if (!answer.ok) return shown.rest(cutBy(answer.failure))
   return (await shown.rest()).filter(({ text }) => !answer.text.includes(text))
 }
 
-/** The end of a turn whose facts could not be kept. `answer` is only shown: it is in no log. */
+/** The end of a turn whose facts could not be stored. `answer` is only shown: it is in no log. */
 function lost(why: string, answer?: Outcome): Outcome {
   const loss = failed('crash', `the turn ran, but it could not be saved: ${why}`)
   if (!answer?.ok) return loss

@@ -9,10 +9,10 @@ import { withoutPart } from '../talk/transcript.ts'
 import { view } from '../talk/view.ts'
 import { take } from './verbs.ts'
 
-/** The turn that a piece belongs to; of a whole turn, the turn itself. */
+/** The turn of a piece; for a whole turn, the turn itself. */
 export const turnOf = (piece: string): string => piece.split('.')[0]!
 
-/** The pieces in which one turn is done: each piece is history for the agent that acts next. */
+/** The pieces in which one turn is done: each piece is history for the next acting agent. */
 export class TurnPieces {
   #turn: Turn
   #done: Entry[] = []
@@ -32,10 +32,7 @@ export class TurnPieces {
     return this.#done.findLast(({ type }) => type === 'reply')?.by
   }
 
-  /**
-   * Has an agent take the next piece: its events are the turn's own. `machine` is the part of the prompt that says what this
-   * machine can do.
-   */
+  /** Has an agent do the next piece, whose events belong to the turn. `machine` is the part of the prompt that describes this machine. */
   async *act(agent: Agent, prompt: string, machine = this.#turn.machine): AsyncGenerator<Event, Outcome> {
     const turn = this.#turn
     const piece = `${turn.id}.${++this.#count}`
@@ -44,11 +41,11 @@ export class TurnPieces {
       const at = turn.clock.now()
       entries.push({ ...fact, id: newId(at), at, by, session: '', turn: piece })
     }
-    // Later pieces need not read again what the machine can do.
+    // Later pieces need not repeat the description of the machine.
     keep(defined({ type: 'prompt', text: withoutPart(prompt, machine), files: turn.files }), 'user')
     const steer: Turn['steer'] = async (until) => {
       const typed = await turn.steer(until)
-      // Texts that were typed also belong to the history of the agent that takes the next piece.
+      // Text that was typed also belongs to the history of the next piece's agent.
       for (const text of typed) keep(steerFact(text), 'user')
       return typed
     }
@@ -61,7 +58,7 @@ export class TurnPieces {
     return outcome
   }
 
-  /** Adds work that was done separately to the history of the agent that acts next. */
+  /** Adds work that was done separately to the history of the next acting agent. */
   remember(prompt: string, text: string, by: string): void {
     const at = this.#turn.clock.now()
     const of = { at, session: '', turn: `${this.#turn.id}.${++this.#count}` }

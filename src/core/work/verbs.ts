@@ -27,7 +27,7 @@ export async function* take(agent: Agent, turn: Turn, see?: (event: Event) => vo
   const grace = new Grace(signal, turn.clock)
   let events: AsyncIterator<Event> | undefined
   try {
-    // A question names the agent that asks; an agent further in has named itself already.
+    // A question names the asking agent; an agent further inside has already done so.
     const ask: Ask = (question, withdrawn, id) => turn.ask({ agent: agent.name, ...question }, withdrawn, id)
     events = agent.turn({ ...turn, signal, ask, budget })[Symbol.asyncIterator]()
     for (;;) {
@@ -35,9 +35,9 @@ export async function* take(agent: Agent, turn: Turn, see?: (event: Event) => vo
       if (next === 'overdue') return failed('aborted', `${agent.name} did not stop when it had to`)
       if (next.done) return failed('crash', `${agent.name} stopped without saying how its turn ended`)
       if (next.value.type === 'end') return next.value.outcome
-      // A signed usage was counted by the `take` further in.
+      // A signed usage was already counted by the inner `take`.
       if (next.value.type === 'usage' && next.value.by === undefined) budget.spend(next.value)
-      // Our own agent counts its steps itself; another program's steps are the calls that it shows.
+      // Our own agent counts its steps itself; the steps of another program are the calls that it shows.
       const isStep = next.value.type === 'call' && next.value.by === undefined && next.value.step === undefined
       const spent = isStep ? budget.step?.() : undefined
       if (spent) return { ok: false, failure: spent }
@@ -57,8 +57,8 @@ export async function* take(agent: Agent, turn: Turn, see?: (event: Event) => vo
 }
 
 /**
- * Asks another agent for its answer alone: its events pass outward wrapped as `inner`, its `end` last. It may only read
- * unless another leash is given, and it is closed afterwards.
+ * Asks another agent for its answer alone: its events are passed on wrapped as `inner`, its `end` last. The agent may only read unless
+ * another leash is set, and it is closed afterwards.
  */
 export async function* consult(
   agent: Agent,
@@ -81,14 +81,14 @@ export async function* consult(
     steer: async () => [],
     // The form applies only to the answer to the person.
     form: undefined,
-    // The row of the consultation says that it runs.
+    // The row of the consultation shows that it runs.
     waits: undefined,
   }
   const inner = (event: Event): Inner => ({ type: 'inner', role, event })
   try {
     const taken = yield* relay(take(agent, asked), inner)
     const outcome = stopped.signal.aborted && !taken.ok ? failed('aborted', 'the person stopped this agent') : taken
-    // The screen shows that the consulted agent is done, and how.
+    // The screen shows that the consulted agent is done, and with which outcome.
     yield inner({ type: 'end', outcome, by: agent.name })
     return outcome
   } finally {
@@ -97,7 +97,7 @@ export async function* consult(
   }
 }
 
-/** Closes an agent's stream. An error on the way is ignored: the stream is closed then too. */
+/** Closes an agent's stream. An error is ignored: the stream is closed in that case too. */
 async function leaveBehind(events: AsyncIterator<Event> | undefined): Promise<void> {
   try {
     await events?.return?.()
@@ -126,7 +126,7 @@ class Grace {
     signal.addEventListener('abort', this.#begin, { once: true })
   }
 
-  /** Not Promise.race: a promise that outlives the turn's events would hold every one of them in memory. */
+  /** This does not use Promise.race: a promise that outlives the turn's events would keep every one of them in memory. */
   within<T>(move: Promise<T>): Promise<T | 'overdue'> {
     if (this.#over) return Promise.resolve('overdue')
     return new Promise((resolve, reject) => {

@@ -21,7 +21,7 @@ import { wallAround } from '../../native/agent-wall.ts'
 import { cliSessionRecord } from '../../home/cli-sessions.ts'
 import { homeOf, withinVariable } from '../../home/place.ts'
 import { profileOf, vendorOf } from '../../settings/agent-settings.ts'
-import { enabledAgents, leashOf, windowOf } from '../../settings/enabled-agents.ts'
+import { enabledAgents, leashOf, noAgentWords, windowOf } from '../../settings/enabled-agents.ts'
 import { terminalsFolder } from './crew-terminals.ts'
 import { termaite } from '../../profiles/termaite.ts'
 
@@ -54,6 +54,12 @@ export function lacking(settings: Settings, name: string): string | undefined {
   const profile = profileNamed(name)
   if (profile && !profile.screen) return noScreen(name)
   return profile && `${profile.title} is not installed. Install it with: ${profile.install}`
+}
+
+/** Says why no agent can join a crew. */
+export function noAgentForCrew(settings: Settings): string {
+  const [first] = enabledAgents(settings)
+  return (first && lacking(settings, first.name)) ?? noAgentWords(settings)
 }
 
 const noScreen = (name: string) =>

@@ -16,7 +16,7 @@ import { fileStore } from '../../store/files/file-store.ts'
 import { withoutModelKeys } from '../../core/profile/key-variables.ts'
 import { namedKeys } from '../../border/agent-environment.ts'
 import { slugOf } from '../../home/project.ts'
-import { markDanger } from '../../border/cards.ts'
+import { completeCard } from '../../border/cards.ts'
 import { projectRoot } from '../../base/files/git.ts'
 import { loosestLeash } from '../../settings/enabled-agents.ts'
 import { thisProgram } from '../../base/process/own-program.ts'
@@ -84,7 +84,7 @@ export function openCrews(io: Io, place: Place, settings: Settings, { carries, w
       roster,
       outlives: terminals.outlives,
       mask: border.toward('crew'),
-      complete: (question, cwd) => markDanger(io, projectRoot(cwd), cwd, question),
+      complete: (question, cwd) => completeCard(io, projectRoot(cwd), cwd, question),
       opened:
         desktopWindow === undefined ? undefined : ({ id, cwd }) => openWindow(desktopWindow, { workspace, id, cwd }),
     }

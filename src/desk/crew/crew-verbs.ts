@@ -1,7 +1,7 @@
 import { UsageError } from '../../core/io.ts'
 
 /** The flags of a command line, by their long names. */
-type Values = Readonly<Record<string, string | boolean | string[] | undefined>>
+export type Values = Readonly<Record<string, string | boolean | string[] | undefined>>
 
 /** A verb of `termaite crew` that calls an MCP tool: the tool's name, and its input made from the typed words. */
 type ToolVerb = { tool: string; input(words: readonly string[], values: Values): Record<string, unknown> }

@@ -52,13 +52,14 @@ export async function chat(wishes: ChatOptions): Promise<number> {
   beside?.close()
   // Leaving cancels the running turn; a dropped connection does not.
   const cut = !hangup.aborted && desk.busy
-  const { waiting } = desk.standing()
+  const { waiting, progress } = desk.standing()
   const unsent = hangup.aborted ? [] : desk.leave()
   await desk.idle()
   await desk.close()
   unnote()
   if (hangup.aborted) return 0
   for (const text of unsent) say(io, `Not sent: ${text}`)
+  if (progress !== undefined) say(io, `Ended with the chat: ${progress}. Nothing goes on without the chat.`)
   if (waiting)
     say(
       io,

@@ -106,7 +106,7 @@ async function chosenSessions(
 }
 
 function labelOf({ title }: PastProfile, { to, turns, first, standing }: FoundSession, now: number): string {
-  const parts = [title, relativeTime(now, to), `${turns} ${turns === 1 ? 'turn' : 'turns'}`, oneLine(first, 80)]
+  const parts = [title, relativeTime(now, to), `${turns} ${turns === 1 ? 'turn' : 'turns'}`, oneLine(first, 36)]
   return [...parts, ...(standing === 'grown' ? ['went on since its copy'] : [])].join(' · ')
 }
 

@@ -16,11 +16,13 @@ import { crewCommand } from './agents/crew.ts'
 import { dashboardCommand } from './dashboard.ts'
 import { doctorCommand } from './doctor.ts'
 import { exportCommand } from './conversation/export.ts'
+import { goalCommand } from './agents/goal.ts'
 import { historyCommand } from './conversation/history.ts'
 import { importCommand } from './import.ts'
 import { initCommand } from './init.ts'
 import { jobCommands } from './agents/jobs.ts'
 import { leashCommand } from './agents/leash.ts'
+import { loopCommand } from './agents/loop.ts'
 import { mcpCommand } from './agents/mcp.ts'
 import { coordinatorCommand, modeCommand, planCommand } from './agents/mode.ts'
 import { effortCommand, modelCommands } from './agents/model.ts'
@@ -29,6 +31,7 @@ import { rotationCommands } from './agents/rotation.ts'
 import { screenCommands } from './conversation/screen.ts'
 import { sessionCommands } from './conversation/sessions.ts'
 import { setupCommand } from './setup.ts'
+import { GoesOn } from './shared/goes-on.ts'
 import { isTrusted } from './shared/native-agent.ts'
 import { statusCommand } from './status.ts'
 import { skillCommands, commandsOfSkills } from './agents/skills.ts'
@@ -51,6 +54,7 @@ import { workersCommand } from './agents/workers.ts'
 
 /** termaite's own commands. */
 function builtInCommands(controls: DeskControls): Command[] {
+  const goesOn = new GoesOn()
   const commands: Command[] = [
     ...screenCommands(() => commands),
     ...rotationCommands(controls),
@@ -62,6 +66,8 @@ function builtInCommands(controls: DeskControls): Command[] {
     btwCommand(controls),
     reviewCommand(controls),
     raceCommand(controls),
+    goalCommand(controls, goesOn),
+    loopCommand(controls, goesOn),
     rewindCommand(controls),
     ...thumbCommands(controls),
     ...sessionCommands(controls),

@@ -188,8 +188,8 @@ async function isLoggedIn(parts: CheckupParts, profile: Profile, file?: string):
 const timeoutSeconds = 60
 
 /**
- * Asks an agent for one word, limited to reading, in a turn that is not kept. The wall is that of its ordinary turns, so that the doctor
- * sees what a turn would see.
+ * Asks an agent for one word, limited to reading, in a turn that is not stored. The sandbox is the one of its ordinary turns, so that the
+ * doctor finds the same problems as a turn.
  */
 async function askOneWord(
   { io, place, settings }: { io: Io; place: Place; settings: Settings },

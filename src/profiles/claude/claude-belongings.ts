@@ -5,7 +5,9 @@ import { claudeEvents, hooksIn } from '../shared/found-hooks.ts'
 import { claudeRule, ruleLists } from '../shared/found-rules.ts'
 import { bracedVariables, joined, serversIn } from '../shared/found-servers.ts'
 
-/** Our name for each tool of Claude Code that rules can name. Read and Edit cover all tools that read or change files, there and here. */
+/**
+ * Our name for each tool of Claude Code that rules can name. Read and Edit cover all tools that read or change files, in both programs.
+ */
 const tools = {
   Bash: 'bash',
   Read: 'Read',

@@ -17,8 +17,9 @@ import {
   rowOf,
   textOf,
 } from '../shared/jsonl.ts'
+import { wholeFile } from '../../core/talk/question.ts'
 import { unfinished } from '../../core/talk/outcome.ts'
-import { diffSides } from '../shared/diff-sides.ts'
+import { diffSides } from '../../core/work/diff-sides.ts'
 import { readMessage } from '../shared/failure-signs.ts'
 
 /** Claude Code's names for its errors, in the `error` field of a message. */
@@ -34,7 +35,7 @@ const kinds: Readonly<Record<string, FailureKind>> = {
   server_error: 'busy',
 }
 
-/** The results of a turn that hit one of Claude Code's own limits (`--max-turns`, `--max-budget-usd`). */
+/** The results of a turn that reached one of Claude Code's own limits (`--max-turns`, `--max-budget-usd`). */
 const stops: Readonly<Record<string, StoppedBy>> = { error_max_turns: 'steps', error_max_budget_usd: 'cost' }
 
 /** `claude -p --output-format stream-json --verbose`, with or without `--include-partial-messages`; it `asks` with `--input-format stream-json`. */
@@ -49,9 +50,9 @@ export function claudeDialect(
   let thread: string | undefined
   let streamed: string | undefined
   let error: Loose = {}
-  /** The results so far: one, and one more for each message that came too late for the turn before. */
+  /** The results so far: one, plus one for each message that arrived too late for the turn before. */
   const results: Loose[] = []
-  /** Messages typed during the turn that Claude Code has not dealt with; a version that does not report this is not waited for. */
+  /** Messages typed during the turn that Claude Code has not processed yet; with versions that do not report this, we do not wait. */
   const pending = new Set<string>()
   let tells = false
   let answered = false
@@ -92,7 +93,7 @@ export function claudeDialect(
       const id = idOf(block.tool_use_id)
       const text = contentText(block.content)
       const call = calls.get(id)
-      // A tool that the leash took away is not among its own `permission_denials`.
+      // A tool that the leash removed is missing from Claude Code's own `permission_denials`.
       if (call && /\bis disabled for this session\b/.test(text)) denied.push(denial(call.tool, call.input))
       const data = changesOf(loose(tool_use_result))
       const changes = data.length > 0 ? data : undefined
@@ -102,7 +103,7 @@ export function claudeDialect(
 
   function limits({ rate_limit_info }: Loose): Step[] {
     const { unifiedWindows, ...one } = loose(rate_limit_info)
-    // An account that pays for use beyond its window has no limit to wait for.
+    // An account that pays for use beyond its window never has to wait for a limit.
     if (one.isUsingOverage === true) return []
     const all = Object.entries(loose(unifiedWindows)).map(([name, window]) => [name, loose(window)] as const)
     const told = all.length > 0 ? all : [[textOf(one.rateLimitType) ?? '', one] as const]
@@ -200,7 +201,7 @@ export function claudeDialect(
             pending.add(id)
             return message(text, id, pictures)
           },
-          // Before Claude Code has named its thread, there is nothing to save.
+          // Until Claude Code has named its thread, there is nothing to save.
           stop: () => (thread === undefined ? undefined : interrupt),
           next: () => claudeDialect(signs, known, asks),
           knock: {
@@ -245,9 +246,12 @@ const windowNames: Readonly<Record<string, string>> = { five_hour: '5-hour', sev
 function changesOf({ filePath, content, structuredPatch }: Loose): FileChange[] {
   const path = textOf(filePath)
   if (path === undefined || !Array.isArray(structuredPatch)) return []
-  const hunks = listOf(structuredPatch).map(({ lines }) => `@@\n${Array.isArray(lines) ? lines.join('\n') : ''}\n`)
+  const hunks = listOf(structuredPatch).map(({ oldStart, newStart, lines }) => {
+    const known = typeof oldStart === 'number' && typeof newStart === 'number'
+    return `@@${known ? ` -${oldStart} +${newStart} @@` : ''}\n${Array.isArray(lines) ? lines.join('\n') : ''}\n`
+  })
   if (hunks.length > 0) return [{ path, ...diffSides(hunks.join('')) }]
-  return typeof content === 'string' ? [{ path, after: content }] : []
+  return typeof content === 'string' ? [{ path, after: content, starts: wholeFile }] : []
 }
 
 /** The usage of every model in this run; the totals beside it count a resumed session from its start. */

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import { contentText, idOf, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
 import { timeOf } from '../shared/past-time.ts'
 
-/** Text that Claude Code itself put in the place of a prompt: the name and output of a slash command, a caveat, a finished task. */
+/** Text that Claude Code itself wrote in place of a prompt: the name and output of a slash command, a caveat, a finished task. */
 const notTyped =
   /^<(?:command-name|command-message|local-command-|bash-stdout|bash-stderr|task-notification|system-reminder)/
 
@@ -28,7 +28,7 @@ function usageOf(message: Loose, at: number | undefined): PastFact[] {
   return [{ type: 'usage', at, input, output, cached, written, model, request }]
 }
 
-/** `<session>.jsonl`: one line for each block of a message; all lines of a message have its id and its usage. */
+/** `<session>.jsonl`: one line for each block of a message; all lines of a message share its id and its usage. */
 function claudeReader(file: string): PastReader {
   let told = false
   const counted = new Map<unknown, string>()
@@ -64,7 +64,7 @@ function claudeReader(file: string): PastReader {
     if (line.type === 'user') return line.isSidechain === true ? [] : heard(line, at)
     if (line.type !== 'assistant') return []
     const said = line.isSidechain === true ? [] : spoken(message, at, line.isApiErrorMessage === true)
-    // The last line of a message has the whole count; one that was counted already is not counted again.
+    // The last line of a message has the complete count; a message that was already counted is skipped.
     const count = JSON.stringify(message.usage) ?? ''
     const known = counted.get(message.id) === count || message.model === '<synthetic>'
     counted.set(message.id, count)
@@ -76,7 +76,8 @@ function claudeReader(file: string): PastReader {
     const facts = steps(line, timeOf(line.timestamp))
     if (told || cwd === undefined) return facts
     told = true
-    // A session that was forked holds lines of its origin: only the file's name is the session's own. A subagent names its session.
+    // A forked session contains lines of its origin: only the file's name identifies the session itself. A subagent's file names its
+    // parent session.
     const name = basename(file, '.jsonl')
     return [{ type: 'session', key: name.startsWith('agent-') ? textOf(line.sessionId) : name, cwd }, ...facts]
   }

@@ -5,10 +5,10 @@ import { askChoices } from '../shared/choice-cards.ts'
 import { idOf, listOf, loose, rowOf, textOf } from '../shared/jsonl.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
 
-/** The tool by which Claude Code asks a person; an unanswered question is not a denial. */
+/** The tool with which Claude Code asks a person; an unanswered question is not a denial. */
 export const questionTool = 'AskUserQuestion'
 
-/** The questions of a request; a request that we cannot answer is refused, so that Claude Code does not wait for it. */
+/** The questions of a request; a request that we cannot answer is refused, so that Claude Code does not wait for an answer. */
 export function claudeQuestions({ request_id, request }: Loose): Step[] {
   const id = idOf(request_id)
   const wish = loose(request)
@@ -21,7 +21,7 @@ export function claudeQuestions({ request_id, request }: Loose): Step[] {
 
 function permission(id: string, wish: Loose): Step {
   const offers = offersOf(wish.permission_suggestions)
-  // The key of "always here" is for a yes that lasts in this project and nowhere else.
+  // The key of "always here" is for a yes that lasts in this project only.
   const here = offers.find(({ update }) => isProjectPlace(update.destination)) ?? offers[0]
   return {
     type: 'ask',
@@ -76,7 +76,7 @@ type Offer = Option & { grants: string; update: Loose }
 
 const optionOf = ({ id, label, grants }: Offer): Option => ({ id, label, grants })
 
-/** How long a rule in each place lasts: the label of its option, and the words behind what it covers. */
+/** How long a rule in each place lasts: the label of its option, and the words after the rule's scope. */
 const places: Readonly<Record<string, { label: string; lasts: string }>> = {
   session: { label: 'Yes, until this turn ends', lasts: 'until this turn ends' },
   localSettings: {
@@ -95,7 +95,9 @@ const places: Readonly<Record<string, { label: string; lasts: string }>> = {
 
 const isProjectPlace = (place: unknown) => place === 'localSettings' || place === 'projectSettings'
 
-/** The first suggestion that can be put into a sentence: for this turn, and for as long as Claude Code would keep it. */
+/**
+ * The first suggestion that can be expressed in a sentence: once for this turn, and once for as long as Claude Code would remember it.
+ */
 function offersOf(suggestions: unknown): Offer[] {
   for (const suggestion of listOf(suggestions)) {
     const grant = grantOf(suggestion)
@@ -114,7 +116,7 @@ function offers({ words, update }: Grant, place: string): Offer[] {
   return [offer('turn', 'session'), ...(place !== 'session' && rowOf(places, place) ? [offer('always', place)] : [])]
 }
 
-/** The reach of a suggestion, as a text that names all of it. */
+/** The scope of a suggestion, as a text that names all of it. */
 type Grant = { words: string; update: Loose }
 
 function grantOf({ type, behavior, rules, directories, mode }: Loose): Grant | undefined {
@@ -127,7 +129,7 @@ function grantOf({ type, behavior, rules, directories, mode }: Loose): Grant | u
   if (type === 'addDirectories' && Array.isArray(directories) && directories.every((path) => typeof path === 'string'))
     return { words: `files below ${directories.join(', ')}`, update: { type, directories } }
   if (type !== 'setMode' || mode !== 'acceptEdits') return undefined
-  // The mode for edits lets these run as well.
+  // The mode for edits allows these commands as well.
   const words = 'every edit in this project, and mkdir, touch, rm, rmdir, mv, cp and sed there'
   return { words, update: { type, mode } }
 }

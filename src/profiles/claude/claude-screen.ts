@@ -12,7 +12,7 @@ import { usageOfRequests, contentText, listOf, loose, numberOf, textOf } from '.
 const looking = 'Read,Glob,Grep,WebFetch,WebSearch'
 const acting = 'Bash,Edit,Write,NotebookEdit,Read,Glob,Grep,WebFetch,WebSearch,Agent,Skill'
 
-/** Plan mode runs what a user's rules allow, so the list of tools is what limits Claude Code to reading. */
+/** Plan mode runs everything that a user's rules allow, so only the list of tools limits Claude Code to reading. */
 export const flags: Record<Leash, string> = {
   read: `--permission-mode dontAsk --tools ${looking} --strict-mcp-config`,
   ask: '--permission-mode default',
@@ -31,10 +31,10 @@ export const leashes: Record<Leash, string> = {
 const rule = /^─{20,}/
 const dashes = /^╌{20,}/
 
-/** A menu with its keys in the last row. */
+/** A menu with its keys in the last row of the screen. */
 const asking = /^ *❯ \S[^]*^ *(?:Enter to (?:confirm|select)|Esc to cancel)\b.*\s*(?![^])/m
 
-/** Reads a permission: its title, its words, and between dashed lines what it is about. */
+/** Parses a permission dialog: its title, its text, and the content between dashed lines. */
 function permission(rows: readonly string[], question: number): { text: string; shows: Shown[] } {
   const top = rows.slice(0, question).findLastIndex((row) => rule.test(row))
   const said = rows.slice(top + 1, question)
@@ -84,7 +84,7 @@ function dialog(screen: Screen): Dialog | undefined {
       decline: ['Escape'],
       grants: (label) => (label.startsWith('Yes') ? 'this folder; Claude Code remembers it' : undefined),
     })
-  // " ☐ Colour", "Which colour?", and an option for words of one's own, which no key alone can give.
+  // " ☐ Colour", "Which colour?", and an option for a free answer, which no single key can give.
   if (/^[☐☒✔] /.test(whole[0] ?? '')) {
     const options = menu.options.filter(({ label }) => label !== 'Type something.')
     const text = whole.slice(1).join(' ')
@@ -110,7 +110,7 @@ const textsOf = (content: unknown) =>
 // "[Request interrupted by user for tool use]"
 const isInterruption = (text: string) => text.startsWith('[Request interrupted')
 
-/** Claude Code writes one line for each block of a message, with the same id and the same usage. */
+/** Claude Code writes one line for each block of a message, all with the same id and usage. */
 function usageOf(messages: readonly Loose[]) {
   const byId = new Map(messages.map((message) => [message.id, loose(message.usage)]))
   return usageOfRequests(
@@ -127,14 +127,14 @@ const claudeJournal: Journal = {
   folder: ({ home, cwd, env }) => {
     const projects = join(env.CLAUDE_CONFIG_DIR || join(home, '.claude'), 'projects')
     const name = cwd.replaceAll(/[^a-zA-Z0-9]/g, '-')
-    // A longer name is cut and ends in a number that only Claude Code can tell.
+    // A longer name is cut and ends in a number that only Claude Code can compute.
     return name.length > 200 ? projects : join(projects, name)
   },
   file: /^(?:[^/]+\/)?[0-9a-f-]{36}\.jsonl$/,
   prompt({ type, message, isMeta, isSidechain }) {
     if (type !== 'user' || isMeta === true || isSidechain === true) return undefined
     const { content } = loose(message)
-    // Results of tools, and a note about an interruption, have the same type.
+    // Results of tools and the note about an interruption have the same type.
     const isOwn = listOf(content).some((part) => part.type === 'tool_result') || textsOf(content).some(isInterruption)
     return isOwn ? undefined : contentText(content)
   },
@@ -165,7 +165,9 @@ const claudeJournal: Journal = {
   },
 }
 
-/** How Claude Code is given an MCP server for one run. Without `timeout` a variable of the person's may end its calls sooner. */
+/**
+ * The settings that give Claude Code an MCP server for one run. Without `timeout` a variable of the person's may end its calls sooner.
+ */
 const lends: ScreenFacts['lends'] = ({ name, command, env, patient, atOnce }, file) => {
   const start = { type: 'stdio', command, args: patient.args, env, timeout: patient.ms }
   return {
@@ -188,10 +190,10 @@ export const claudeScreen: ScreenFacts = {
   lends,
   env: {
     CLAUDE_CODE_MAX_RETRIES: '1',
-    // Outside the alternate screen, rows that scrolled off can be read again.
+    // Outside the alternate screen, rows that scrolled away can still be read.
     CLAUDE_CODE_DISABLE_ALTERNATE_SCREEN: '1',
     CLAUDE_CODE_DISABLE_FEEDBACK_SURVEY: '1',
-    // A suggestion in the composer looks as if somebody had typed it, and costs a request.
+    // A suggestion in the composer looks like typed text, and costs a request.
     CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: 'false',
     DISABLE_AUTOUPDATER: '1',
   },

@@ -52,13 +52,13 @@ const saidWithExitZero = signs.filter(({ said }) => said.startsWith('Claude AI u
 function failure(ended: Ended) {
   const out = ended.out.trim()
   if (ended.code === 0) return readMessage(saidWithExitZero, out, ended.now)
-  // An error comes in place of the answer, on one line and with nothing else.
+  // An error replaces the answer: one line and nothing else.
   return readSigns(signs, { ...ended, out: out.includes('\n') ? '' : out })
 }
 
 /**
- * Claude Code writes a session for each conversation, and keeps counters, onboarding, MCP servers and the trust in folders in one file.
- * Trust and servers do not count as state: a reader could give itself either for the next run.
+ * Claude Code writes one session per conversation, and stores counters, onboarding, MCP servers and the trust in folders in one file.
+ * Trust and servers do not count as state, because a read-only agent could grant itself either for the next run.
  */
 function claudeFiles({ home, cwd, env }: CliPlace): CliFiles {
   const own = env.CLAUDE_CONFIG_DIR || join(home, '.claude')
@@ -99,7 +99,7 @@ export const claude: Profile = {
     commandLine(
       'claude -p --input-format stream-json --output-format stream-json --verbose --include-partial-messages',
       '--permission-prompt-tool stdio',
-      // Without a person to answer, the tool would only cost its description in every request.
+      // Without a person to answer, the tool would only add its description to every request.
       ...(attended ? [] : [`--disallowedTools ${questionTool}`]),
       flags[leash],
       option('--model', model),
@@ -117,7 +117,7 @@ export const claude: Profile = {
   reportsCost: true,
   reaches: options('--add-dir='),
   resumes: true,
-  // One retry overcomes a short failure; ten would wait for minutes while another agent is free.
+  // One retry overcomes a short failure; ten would take minutes while another agent is free.
   env: { CLAUDE_CODE_MAX_RETRIES: '1' },
   failure,
   lostThread: ({ err }) => /^No conversation found with session ID/m.test(err),
@@ -143,7 +143,7 @@ export const claude: Profile = {
     ...['.mcp.json', '.claude/settings.json', '.claude/settings.local.json'],
     ...['.claude/agents', '.claude/commands', '.claude/skills'],
   ],
-  // Without the project's settings Claude Code reads none of its files; as an added folder it still reads CLAUDE.md.
+  // Without the project's settings Claude Code reads none of its files; from an added folder it still reads CLAUDE.md.
   guard: ({ trusted }) =>
     trusted
       ? {}

@@ -6,12 +6,12 @@ import { commandRule } from '../shared/found-rules.ts'
 import { joined, noVariables, serversIn, textsIn } from '../shared/found-servers.ts'
 import { rowOf } from '../shared/jsonl.ts'
 
-/** Codex fills in no variables; the fields `env_vars`, `bearer_token_env_var` and `env_http_headers` name them instead. */
+/** Codex substitutes no variables; instead the fields `env_vars`, `bearer_token_env_var` and `env_http_headers` name them. */
 const form = { text: noVariables }
 
 type Map = Readonly<Record<string, unknown>>
 
-/** The variables that a server is given, or whose values are its headers. */
+/** The variables that a server receives, or whose values become its headers. */
 function withVariables(server: FoundServer, written: Map): FoundServer {
   if ('url' in server) {
     const headers: Record<string, ServerValue> = { ...server.headers }
@@ -57,10 +57,10 @@ function hooks(value: unknown): FoundSettings {
 
 const decisions: Readonly<Record<string, FoundRule['list']>> = { allow: 'allow', prompt: 'ask', forbidden: 'deny' }
 
-/** The most rules that one line with alternatives may expand to. */
+/** The most rules that one line with alternatives may expand into. */
 const mostAlternatives = 64
 
-/** `default.rules`: `prefix_rule(pattern=["git", ["status", "diff"]], decision="allow")`, a line or more for each rule. */
+/** `default.rules`: `prefix_rule(pattern=["git", ["status", "diff"]], decision="allow")`, each rule on one line or more. */
 function rules(text: unknown): FoundSettings {
   const found: Required<Pick<FoundSettings, 'rules' | 'unusable'>> = { rules: [], unusable: [] }
   for (const call of callsIn(typeof text === 'string' ? text : '')) {

@@ -12,7 +12,7 @@ import { rejections } from './codex-exec-dialect.ts'
 import { threadKey, threadOf } from '../shared/counted-thread.ts'
 import { brokenOff, idOf, listOf, loose, numberOf, rowOf, parseLine, textOf } from '../shared/jsonl.ts'
 
-/** Notifications that are not needed. */
+/** Notifications that are ignored. */
 const ignoredNotifications = [
   'thread/started',
   'thread/status/changed',
@@ -22,15 +22,21 @@ const ignoredNotifications = [
   'mcpServer/startupStatus/updated',
 ]
 
+/** A text for the agent, with its pictures. */
+type Typed = { text: string; pictures: readonly SentPicture[] }
+
 /** The limits of a thread in this turn. */
 export type Mode = { sandbox: string; approvalPolicy: string }
 
-/** An app-server that has a thread open since an earlier turn: the number of its last request, and what its threads had used. */
+/**
+ * An app-server that has had a thread open since an earlier turn: the number of its last request, and the tokens that its threads had
+ * used.
+ */
 type OpenServer = { requests: number; cwd: string; totals: ReadonlyMap<string, CountedThread> }
 
 /**
- * `codex app-server`: requests and notifications in both directions. `thread` is the one to resume, with what it had
- * used before; `server` has it open already.
+ * `codex app-server`: requests and notifications in both directions. `thread` is the thread to resume, with its earlier token count;
+ * `server` has it open already.
  */
 export function codexDialect(
   signs: readonly Sign[],
@@ -45,8 +51,8 @@ export function codexDialect(
   const streamed = new Set<string>()
   const said: string[] = []
   const denied: string[] = []
-  /** Text typed during the turn that was not sent yet. */
-  const early: { text: string; pictures: readonly SentPicture[] }[] = []
+  /** Texts typed during the turn that were not sent yet. */
+  const early: Typed[] = []
   const totals = new Map<string, CountedThread>()
   let requests = server?.requests ?? 0
   let steering = 0
@@ -56,6 +62,10 @@ export function codexDialect(
   let limits: Step[] = []
   let trouble: Loose | undefined
   let done: string | undefined
+  /** Whether the thread was asked for, whether it is open, and the prompt that waits for it. */
+  let isGreeted = false
+  let isOpen = false
+  let first: Typed | undefined
 
   const line = (message: Loose) => `${JSON.stringify(message)}\n`
   const send = (text: string): Step => ({ type: 'send', text })
@@ -99,13 +109,27 @@ export function codexDialect(
     )
   }
 
-  const began = (prompt: string, pictures: readonly SentPicture[]) => (result: Loose) => {
+  /** Opens the thread; a prompt that came before it was open is sent then. */
+  const greet = () => {
+    isGreeted = true
+    return must('initialize', greeting, () => [
+      send(line({ method: 'initialized' })),
+      send(
+        thread.id === ''
+          ? must('thread/start', held, began)
+          : must('thread/resume', { ...held, threadId: thread.id, excludeTurns: true }, began),
+      ),
+    ])
+  }
+
+  const began = (result: Loose) => {
+    isOpen = true
     const begun = loose(result.thread)
     id = textOf(begun.id) ?? id
     cwd = textOf(begun.cwd) ?? ''
     return [
       { type: 'thread' as const, key: threadKey({ ...thread, id }) },
-      send(start(prompt, pictures)),
+      ...(first ? [send(start(first.text, first.pictures))] : []),
       send(readLimits()),
     ]
   }
@@ -202,7 +226,7 @@ export function codexDialect(
       const until = failure.kind === 'quota' ? spentUntil(limits, ended.now) : undefined
       return { ok: false, failure: until === undefined ? failure : { retryAt: until, ...failure } }
     }
-    // A request that a person rejected is already reported, as a declined item.
+    // A request that a person rejected was already reported as a declined item.
     const unasked = rejections(ended.err).filter((words) => !/rejected by user(?! approval settings)/.test(words))
     const denials = [...new Set([...denied, ...unasked])]
     const text = said.join('\n\n').trim()
@@ -219,17 +243,13 @@ export function codexDialect(
   return {
     asks: true,
     pictures: {},
-    open: (prompt, pictures = []) =>
-      server
-        ? start(prompt, pictures) + readLimits()
-        : must('initialize', greeting, () => [
-            send(line({ method: 'initialized' })),
-            send(
-              thread.id === ''
-                ? must('thread/start', held, began(prompt, pictures))
-                : must('thread/resume', { ...held, threadId: thread.id, excludeTurns: true }, began(prompt, pictures)),
-            ),
-          ]),
+    ...(server ? {} : { greet }),
+    open(prompt, pictures = []) {
+      if (server) return start(prompt, pictures) + readLimits()
+      if (isOpen) return start(prompt, pictures)
+      first = { text: prompt, pictures }
+      return isGreeted ? '' : greet()
+    },
     line(text) {
       const message = parseLine(text)
       if (message.method !== undefined && message.id !== undefined) return questionSteps(message, desk)
@@ -265,7 +285,7 @@ export function codexDialect(
   }
 }
 
-/** The description of its client that an app-server gets first. */
+/** The description of its client, which an app-server must receive first. */
 const greeting = {
   clientInfo: { name: 'termaite', title: 'termaite', version: '1' },
   capabilities: {

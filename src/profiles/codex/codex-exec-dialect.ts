@@ -17,7 +17,7 @@ import {
 import { readMessage } from '../shared/failure-signs.ts'
 import { threadKey, usageSince, type CountedThread } from '../shared/counted-thread.ts'
 
-/** `codex exec --json`; `thread` is the one to resume, with what it had used before. */
+/** `codex exec --json`; `thread` is the thread to resume, with its earlier token count. */
 export function codexExecDialect(
   signs: readonly Sign[],
   known: (ended: Ended) => Failure | undefined,
@@ -127,7 +127,7 @@ function workOf(item: Loose): { tool: string; input: unknown; output: string } |
 // "… ERROR codex_core::tools::router: error=patch rejected: writing is blocked by read-only sandbox; rejected by user approval settings"
 const rejection = /codex_core::tools::router: error=(.*(?:rejected|reject command|approval policy).*)$/
 
-/** The refusals, which Codex prints on stderr alone. */
+/** The refusals, which Codex prints only to stderr. */
 export function rejections(err: string): string[] {
   return err.split('\n').flatMap((line) => rejection.exec(line)?.[1] ?? [])
 }

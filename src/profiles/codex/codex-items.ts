@@ -4,10 +4,11 @@ import type { Failure, FailureKind } from '../../core/talk/outcome.ts'
 import type { Sign } from '../shared/failure-signs.ts'
 import type { Step } from '../../core/profile/profile.ts'
 import type { CountedThread } from '../shared/counted-thread.ts'
+import { wholeFile } from '../../core/talk/question.ts'
 import { defined } from '../../base/defined.ts'
 import { shortPath } from '../../base/files/short-path.ts'
 import { contentText, denial, innerMessage, listOf, loose, numberOf, rowOf, textOf } from '../shared/jsonl.ts'
-import { diffSides } from '../shared/diff-sides.ts'
+import { diffSides } from '../../core/work/diff-sides.ts'
 import { readMessage } from '../shared/failure-signs.ts'
 import { usageSince } from '../shared/counted-thread.ts'
 
@@ -59,14 +60,16 @@ export function toolItemOf(item: Loose): ToolItem | undefined {
   }
 }
 
-/** The changed files of an item: a new or deleted file comes whole, any other as a diff. */
+/** The changed files of an item: a new or deleted file as a whole, any other as a diff. */
 export function changesOf({ changes }: Loose): FileChange[] {
   return listOf(changes).map(({ path, kind, diff }) => {
     const text = textOf(diff) ?? ''
     const { type, move_path } = loose(kind)
     const at = textOf(move_path) ?? textOf(path) ?? ''
-    if (type === 'add') return { path: at, after: text }
-    return type === 'delete' ? { path: at, before: text, after: '' } : { path: at, ...diffSides(text) }
+    if (type === 'add') return { path: at, after: text, starts: wholeFile }
+    return type === 'delete'
+      ? { path: at, before: text, after: '', starts: wholeFile }
+      : { path: at, ...diffSides(text) }
   })
 }
 
@@ -76,7 +79,7 @@ export function commandOf(command: unknown): string {
   return /^(?:(?:\/usr)?\/bin\/)?(?:bash|zsh|sh) -l?c '([^']*)'$/s.exec(text)?.[1] ?? text
 }
 
-/** The app-server's names for its errors, for messages that no sign knows. */
+/** The app-server's names for its errors, for messages that match no sign. */
 const kinds: Readonly<Record<string, FailureKind>> = {
   usageLimitExceeded: 'quota',
   sessionBudgetExceeded: 'unfinished',
@@ -88,7 +91,7 @@ const kinds: Readonly<Record<string, FailureKind>> = {
   unauthorized: 'auth',
 }
 
-/** The failure of a turn: by its message, else by its type, else by its HTTP status. */
+/** The failure of a turn, found by its message, otherwise by its type, otherwise by its HTTP status. */
 export function failureOf(signs: readonly Sign[], { message, codexErrorInfo }: Loose, now: number): Failure {
   const words = textOf(message) ?? 'it failed without a message'
   const kind = rowOf(kinds, codexErrorInfo) ?? kindOf(statusIn(loose(codexErrorInfo)))
@@ -108,7 +111,7 @@ function kindOf(status: number): FailureKind {
 
 type Limit = Extract<Step, { type: 'limit' }>
 
-/** The usage windows of an account; one with credits, or with a key that is paid by use, has none. */
+/** The usage windows of an account; an account with credits, or a key that is paid by use, has no windows. */
 export function limitsOf({ primary, secondary, credits }: Loose): Limit[] {
   const { hasCredits, unlimited } = loose(credits)
   if (hasCredits === true || unlimited === true) return []
@@ -121,7 +124,7 @@ export function limitsOf({ primary, secondary, credits }: Loose): Limit[] {
   })
 }
 
-/** When the last of the spent windows begins again. */
+/** The time at which the last of the spent windows begins again. */
 export function spentUntil(limits: readonly Step[], now: number): number | undefined {
   const times = limits.flatMap((step) => (step.type === 'limit' && step.used >= 100 ? [step.until ?? 0] : []))
   const last = Math.max(0, ...times)
@@ -140,7 +143,7 @@ export const tokensOf = ({ inputTokens, cachedInputTokens, outputTokens }: Loose
   output: numberOf(outputTokens),
 })
 
-/** The usage of a turn: of its own thread since it was resumed, and of all threads that it began. */
+/** The usage of a turn: of its own thread since the thread was resumed, and of all threads that it started. */
 export function usageOf(
   all: readonly CountedThread[],
   before: (total: CountedThread) => CountedThread | undefined,

@@ -5,7 +5,7 @@ import { threadKey, threadOf } from '../shared/counted-thread.ts'
 import { contentText, idOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
 import { timeOf } from '../shared/past-time.ts'
 
-/** Text that Codex itself put in the place of a prompt: the environment, the instruction files, how a turn ended. */
+/** Text that Codex itself wrote in place of a prompt: the environment, the instruction files, the end of a turn. */
 const notTyped =
   /^<(?:environment_context|user_instructions|turn_aborted|permissions|collaboration_mode|INSTRUCTIONS|skills?)\b|^# AGENTS\.md instructions/
 
@@ -28,15 +28,15 @@ function usageOf(usage: Loose, more: { at?: number; model?: string; request?: st
   }
 }
 
-/** `rollout-<time>-<session>.jsonl`. Older versions write `token_count` alone, newer ones also a record of each request. */
+/** `rollout-<time>-<session>.jsonl`. Older versions write only `token_count`, newer ones also a record of each request. */
 function codexReader(file: string): PastReader {
-  // A fork begins with the lines of its origin: only the file's name is certain to be the session's own.
+  // A fork begins with the lines of its origin: only the file's name reliably identifies the session itself.
   const key = /([0-9a-f-]{36})\.jsonl$/.exec(file)?.[1]
   let model: string | undefined
   let records = false
   let total = 0
 
-  /** A count is written again when nothing was asked in between: then the total of the session has not grown. */
+  /** A count is repeated if there was no request in between: then the total of the session has not grown. */
   function counted(info: Loose, at: number | undefined): PastFact[] {
     const sum = numberOf(loose(info.total_token_usage).total_tokens)
     if (records || sum <= total) return []
@@ -86,7 +86,7 @@ function codexReader(file: string): PastReader {
         return item(payload, at)
       case 'event_msg':
         return event(payload, at)
-      // After a summary Codex writes the messages that it goes on with again.
+      // After a summary Codex repeats the messages that it continues with.
       default:
         return []
     }

@@ -8,19 +8,16 @@ import { changesOf, commandOf } from './codex-items.ts'
 import { idOf, listOf, loose, textOf } from '../shared/jsonl.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
 
-/** The parts of the turn that answers need: replies as text for stdin, and text for the model. */
+/** The helpers that answers need: replies as text for stdin, and text for the model. */
 type Replies = {
   answer(id: unknown, result: Loose): string
   refuse(id: unknown, why: string): string
   steer(text: string): string
-  /** The item with this id, as far as it is known. */
+  /** The known parts of the item with this id. */
   item(id: string): Loose
 }
 
-/**
- * The questions of an app-server's request; a request that we cannot answer is refused, so that Codex does not wait
- * for it.
- */
+/** The questions of an app-server's request; a request that we cannot answer is refused, so that Codex does not wait for an answer. */
 export function questionSteps({ id, method, params }: Loose, desk: Replies): Step[] {
   const wish = loose(params)
   switch (method) {
@@ -43,8 +40,8 @@ type Asked = Pick<Question, 'text' | 'shows'>
 type Offer = Option & { result: Loose }
 
 /**
- * One card: yes, further offers, no, and no with a message, which reaches the model as if it was typed during the turn. `lasting` is the
- * label of a yes that Codex does not take for once alone.
+ * One card: yes, further offers, no, and no with a message, which reaches the model like text typed during the turn. `lasting` is the
+ * label of a yes that Codex remembers longer than once.
  */
 function card(
   id: unknown,
@@ -130,7 +127,7 @@ function fileQuestion(id: unknown, { itemId, reason, grantRoot }: Loose, desk: R
     text: withReason(`Change ${paths || 'files'}`, reason),
     shows: changesOf(item).map((change) => ({ type: 'diff' as const, ...change })),
   }
-  // Changes that were not named can be allowed once only.
+  // Changes that were not listed can be allowed only once.
   const grants = root === undefined ? paths && `changes of ${paths}` : `files below ${root}`
   return decision(id, desk, asked, grants ? [untilTurnEnds(grants)] : [])
 }
@@ -167,7 +164,7 @@ function choices(id: unknown, { questions }: Loose, desk: Replies): Step[] {
   return askChoices(idOf(id), cards, (answers) => answered(answers ?? new Map()))
 }
 
-/** A question of Codex's own MCP server: we can only say yes, so a form is declined. */
+/** A question of Codex's own MCP server: our only possible answer is yes, so a form is declined. */
 function elicitation(id: unknown, wish: Loose, desk: Replies): Step {
   const { serverName, message, mode, requestedSchema } = wish
   const declined = { action: 'decline', content: null, _meta: null }

@@ -30,10 +30,10 @@ export const leashes: Record<Leash, string> = {
   all: 'runs everything without asking and without its sandbox',
 }
 
-/** A menu with its keys in the last row. The option alone proves nothing: a prompt that begins with "1." looks like the first one. */
+/** A menu with its keys in the last row. The option alone proves nothing: a prompt that begins with "1." looks like the first option. */
 const asking = /^› \d+\. [^]*^ {2}(?:Press )?enter (?:to (?:confirm|submit|continue|select)|continue)\b.*\s*(?![^])/m
 
-/** Reads a permission, from the question down to the menu: why, and "$ " before a command. */
+/** Parses a permission dialog from the question down to the menu: the reason, and the command after "$ ". */
 function permission(rows: readonly string[], top: number, from: number): { text: string; shows: Shown[] } {
   const said = rows.slice(top + 1, from)
   const at = said.findIndex((row) => row.startsWith('  $ '))
@@ -50,7 +50,7 @@ function permission(rows: readonly string[], top: number, from: number): { text:
   return { text, shows: at < 0 ? change(rows.slice(0, top)) : [{ type: 'command', command }] }
 }
 
-/** Reads the edit above its question: "• Added new.txt (+2 -0)", and the lines that it changes. */
+/** Parses the edit above its question: "• Added new.txt (+2 -0)", followed by the changed lines. */
 function change(above: readonly string[]): Shown[] {
   const from = above.findLastIndex((row) => /^• (?:Added|Edited|Deleted) /.test(row))
   const lines = from < 0 ? [] : above.slice(from)
@@ -62,7 +62,7 @@ function change(above: readonly string[]): Shown[] {
   return text === '' ? [] : [{ type: 'text', text }]
 }
 
-// "Yes, and don't ask again for commands that start with `touch`", which Codex keeps as a rule; "… for these files"
+// "Yes, and don't ask again for commands that start with `touch`", which Codex stores as a rule; "… for these files"
 function grants(label: string): string | undefined {
   const what = /^Yes, and don't ask again for (.+)$/.exec(label)?.[1]
   if (what === undefined) return /^Yes, and (don't ask again .+)$/.exec(label)?.[1]
@@ -79,7 +79,7 @@ function dialog(screen: Screen): Dialog | undefined {
   if (top >= 0)
     return dialogOf(menu, { about: 'permission', ...permission(rows, top, menu.from), numbers: true, decline, grants })
   const text = paragraphAbove(rows, menu.from)
-  // "Trust this folder? Codex can read, edit, and run files here": a number only moves the pointer, and picks nothing.
+  // "Trust this folder? Codex can read, edit, and run files here": a number only moves the pointer, without choosing.
   if (text.startsWith('Trust this folder?')) {
     const grants = (label: string) => (label.startsWith('Trust') ? 'this folder; Codex remembers it' : undefined)
     return dialogOf(menu, { about: 'trust', text, decline, grants })
@@ -103,7 +103,7 @@ const codexJournal: Journal = {
   file: /^\d{4}\/\d\d\/\d\d\/rollout-[^/]+\.jsonl$/,
   prompt({ type, payload }) {
     const { type: kind, role, content, internal_chat_message_metadata_passthrough: about } = loose(payload)
-    // Codex also writes in the person's place: about the environment, and about a turn that was stopped.
+    // Codex also writes messages in the person's name: about the environment, and about a turn that was stopped.
     const isOwn = listOf(loose(about).content_item_metadata).some(
       ({ provenance }) => loose(provenance).type === 'harness',
     )
@@ -141,7 +141,7 @@ const codexJournal: Journal = {
   },
 }
 
-/** Codex in a terminal, without its daemon, which would outlive it. */
+/** Codex in a terminal, without its daemon, which would outlive the terminal. */
 export const codexScreen: ScreenFacts = {
   command: ({ leash, resume, model }) =>
     commandLine(
@@ -156,13 +156,13 @@ export const codexScreen: ScreenFacts = {
     words: [
       ['command', JSON.stringify(command)],
       ['args', JSON.stringify(patient.args)],
-      // Codex goes on without a server that is not up after ten seconds, which is short on a busy machine.
+      // Codex continues without a server that has not started after ten seconds, which is short on a busy machine.
       ['startup_timeout_sec', '60'],
-      // Without this setting Codex asks its model while the server still starts, and the model has none of its tools.
+      // Without this setting Codex calls its model while the server still starts, and the model sees none of its tools.
       ['required', 'true'],
-      // Codex stops a call after a minute, whatever progress it receives.
+      // Codex cancels a call after a minute, even if it receives progress.
       ['tool_timeout_sec', String(patient.ms / 1000)],
-      // "user rejected MCP tool call": a tool that is not marked as read only would need a yes.
+      // "user rejected MCP tool call": a tool that is not marked as read-only would need a yes.
       ['default_tools_approval_mode', '"approve"'],
       ...Object.entries(env).map(([key, value]) => [`env.${key}`, JSON.stringify(value)]),
     ]
@@ -173,9 +173,10 @@ export const codexScreen: ScreenFacts = {
     // "◦ Working (1s • esc to interrupt)"
     busy: /^[•◦] .*\besc to interrupt\)/m,
     asking,
-    // "› Ask Codex to do anything", and its footer: a prompt that was sent looks the same without the footer, and a menu begins the same way.
+    // "› Ask Codex to do anything", and its footer: a sent prompt looks the same without the footer, and a menu begins the same way.
     idle: /^› (?!\d+\. ).*\n(?: {2}.*\n)*? {2}(?:\S.* · [~/]|\? for shortcuts)/m,
-    // "  mock-model default · ~/project": before it has that, its composer is there, and it may still ask whether the folder is trusted.
+    // " mock-model default · ~/project": before this row appears, the composer is already visible, and Codex may still ask whether the
+    // folder is trusted.
     ready: /^› .*\n *\n {2}(?!\? for shortcuts)\S/m,
   },
   dialog,

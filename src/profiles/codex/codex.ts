@@ -66,7 +66,10 @@ export const signs: readonly Sign[] = [
 
 const failure = failureBySigns(signs)
 
-/** Codex finds a thread by its file among the sessions; its databases only make that faster. `config.toml` holds settings and the trust in folders. */
+/**
+ * Codex finds a thread by its file among the sessions; its databases only make that faster. `config.toml` contains settings and the trust
+ * in folders.
+ */
 function codexFiles({ home, env }: CliPlace): CliFiles {
   const own = env.CODEX_HOME || join(home, '.codex')
   return {
@@ -80,7 +83,7 @@ function codexFiles({ home, env }: CliPlace): CliFiles {
 const isExec = (command: string) => hasFlag(command, ['exec', 'e']) && hasFlag(command, ['--json'])
 const isServer = (command: string) => hasFlag(command, ['app-server'])
 
-/** The instructions that the person has written into Codex's own settings, which an option would replace. */
+/** The instructions in the person's own Codex settings, which a command-line option would replace. */
 async function ownInstructions({ home, env }: CliPlace): Promise<string | undefined> {
   const path = join(env.CODEX_HOME || join(home, '.codex'), 'config.toml')
   const [{ parseToml }, text] = await Promise.all([
@@ -90,12 +93,12 @@ async function ownInstructions({ home, env }: CliPlace): Promise<string | undefi
   try {
     return textOf(parseToml(text).developer_instructions)
   } catch {
-    // Codex itself reports an error in its settings.
+    // Codex itself reports an error in these settings.
     return undefined
   }
 }
 
-/** A text as TOML writes it, which is the same as in JSON except for one character. */
+/** A text in TOML syntax, which equals JSON except for one character. */
 const tomlText = (text: string) => JSON.stringify(text).replaceAll('\u007F', '\\u007F')
 
 export const codex: Profile = {
@@ -111,7 +114,7 @@ export const codex: Profile = {
   dialect({ leash, resume, model, effort, command } = {}) {
     const thread = resume === undefined ? undefined : threadOf(resume)
     if (command !== undefined && !isServer(command)) return codexExecDialect(signs, failure, thread)
-    // A resumed thread brings the sandbox, the model and the effort of its last turn, so each turn sets its own.
+    // A resumed thread would restore the sandbox, the model and the effort of its last turn, so each turn sets its own.
     const mode = leash === undefined ? {} : modes[leash]
     return codexDialect(signs, failure, { ...mode, model }, thread, effort)
   },
@@ -121,7 +124,7 @@ export const codex: Profile = {
     words: (level) => `-c model_reasoning_effort=${level}`,
   },
   lends: codexScreen.lends,
-  // Codex reads every folder; this lets its sandbox write in these too.
+  // Codex can read every folder; this option lets its sandbox write in these as well.
   reaches: (folders) => `-c ${shellWord(`sandbox_workspace_write.writable_roots=${JSON.stringify(folders)}`)}`,
   resumes: true,
   failure,
@@ -133,7 +136,7 @@ export const codex: Profile = {
   traces: { files: ['.codex/auth.json'], env: ['CODEX_API_KEY', 'OPENAI_API_KEY'] },
   keys: ['CODEX_API_KEY', 'CODEX_ACCESS_TOKEN', 'OPENAI_API_KEY', 'AZURE_OPENAI_API_KEY'],
   projectFiles: ['.codex'],
-  // Codex reads no file of a folder that is not trusted, not even AGENTS.md, so we hand that over.
+  // In a folder that is not trusted Codex reads no files of the project, not even AGENTS.md, so we pass that text to it.
   guard: async (place) => {
     if (place.trusted) return {}
     const { root, cwd, file } = place
@@ -154,7 +157,7 @@ export const codex: Profile = {
     file: ({ home, env }) => join(env.CODEX_HOME || join(home, '.codex'), 'config.toml'),
     format: 'toml',
     path: ['mcp_servers'],
-    // Without this setting Codex stops a call after one minute, whatever progress the server reports; a wait may take longer.
+    // Without this setting Codex cancels a call after one minute, whatever progress the server reports; a wait may take longer.
     entry: ({ command, args }) => ({ command, args, tool_timeout_sec: 3600 }),
   },
   screen: codexScreen,

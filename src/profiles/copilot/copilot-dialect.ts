@@ -8,7 +8,7 @@ import { threadKey, usageSince } from '../shared/counted-thread.ts'
 import { contentText, idOf, loose, numberOf, parseLine, rowOf, textOf } from '../shared/jsonl.ts'
 import { readMessage } from '../shared/failure-signs.ts'
 
-/** Copilot's names for its errors, for messages that no sign knows. */
+/** Copilot's names for its errors, for messages that match no sign. */
 const kinds: Readonly<Record<string, FailureKind>> = {
   rate_limit: 'busy',
   quota: 'quota',
@@ -18,7 +18,7 @@ const kinds: Readonly<Record<string, FailureKind>> = {
 }
 
 /**
- * `copilot --output-format json`, followed by the file of `--usage-output-file`, whose tokens are those of the whole
+ * The output of `copilot --output-format json`, followed by the file of `--usage-output-file`, whose tokens are those of the whole
  * thread.
  */
 export function copilotDialect(

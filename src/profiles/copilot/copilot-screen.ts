@@ -17,13 +17,13 @@ export const flags: Record<Leash, readonly string[]> = {
   all: ['--allow-all'],
 }
 
-/** The rows above and below the composer; in a terminal whose colours it knows, Copilot draws a block instead. */
+/** The rows above and below the composer; if Copilot knows the colours of the terminal, it draws a block instead. */
 const rule = /^(?:─{20,}|[╻╹][▄▀]{20,})/
 
-/** A framed menu with its keys, last on the screen. */
+/** A framed menu with its keys, at the end of the screen. */
 const asking = /^│\s+❯ \S[^]*^│ .*\b(?:enter to (?:select|submit|confirm)|esc to cancel)\b.*\n╰─+╯\s*(?![^])/im
 
-/** Reads a permission: its title, what it is about in an inner frame, and the question. */
+/** Parses a permission dialog: its title, its content in an inner frame, and the question. */
 function permission(rows: readonly string[], from: number): { text: string; shows: Shown[] } {
   const plain = unframed(rows)
   const top = rows.slice(0, from).findLastIndex((row) => /^╭─+╮/.test(row))
@@ -131,7 +131,7 @@ export const copilotScreen: ScreenFacts = {
   dialog,
   composer,
   clear: ['Ctrl+C'],
-  // One Escape does nothing; two give the prompt back to the composer.
+  // One Escape does nothing; two return the prompt to the composer.
   interrupt: ['Ctrl+C'],
   // " ✗ Authentication failed with provider at http://127.0.0.1:1/v1 (HTTP 401)."; a call that failed begins with the same mark.
   fault:

@@ -50,21 +50,21 @@ export const signs: readonly Sign[] = [
   ),
 ]
 
-/** Over ACP the provider's message comes without Copilot's own words before it. */
+/** Over ACP the provider's message arrives without Copilot's own prefix. */
 const shown: readonly Sign[] = [...signs, ...providerSigns]
 
 /** In text mode Copilot prints errors on stderr. */
 const failure = failureBySigns(signs)
 
 /**
- * Copilot writes its tokens to a file, and only to a real one: the file is printed as the last line. Words that are added
- * to the command are arguments of Copilot.
+ * Copilot writes its tokens to a file, which must be a regular file: the file is printed as the last line. Text that is added to the
+ * command becomes arguments of Copilot.
  */
 function withUsage(command: string): string {
   return `run() { usage=$(mktemp); trap 'rm -f "$usage"' EXIT; ${command} --usage-output-file "$usage" "$@"; code=$?; [ -s "$usage" ] && { tr -d '\\n' <"$usage"; echo; }; exit $code; }; run`
 }
 
-/** Whether Copilot's own settings trust a folder or one around it. Settings that cannot be read may do so. */
+/** Whether Copilot's own settings trust a folder or one above it. If the settings cannot be read, we assume that they do. */
 async function isTrustedByCopilot({ home, env, root, cwd }: GuardedPlace): Promise<boolean> {
   const { parse } = await import('jsonc-parser')
   const own = env.COPILOT_HOME || join(home, '.copilot')
@@ -111,7 +111,7 @@ export const copilot: Profile = {
     leashes: acpLeashes,
     // Three prompts of 1200 tokens each: "usage":{"inputTokens":3600,…} after the third.
     countsTogether: true,
-    // "Info: /home/me/project/new.txt" after a file it was allowed to write
+    // "Info: /home/me/project/new.txt" after a permitted write
     aside: /^Info: /,
     // "Error: Failed to get response from the AI model; retried 5 times (total retry wait time: 51.88 seconds) Last error: 429 …"
     fault: /^Error: /,
@@ -125,7 +125,7 @@ export const copilot: Profile = {
   },
   reaches: options('--add-dir='),
   resumes: true,
-  // Copilot retries a limit five times over about a minute and says so; nothing shortens that.
+  // Copilot retries a limit five times over about a minute and reports it; no setting shortens that.
   env: { COPILOT_AUTO_UPDATE: 'false' },
   failure,
   lostThread: ({ err }) => /^Error: No session, task, or name matched/m.test(err),
@@ -141,9 +141,9 @@ export const copilot: Profile = {
     ...['.github/copilot-instructions.md', '.github/hooks', '.github/copilot', '.github/mcp.json', '.mcp.json'],
     '.github/agents',
   ],
-  // Copilot uses these files in folders that its own settings trust, and no flag or variable takes that trust back.
+  // Copilot uses these files in folders that its own settings trust, and no flag or variable overrides that trust.
   guard: async (place) => (place.trusted || !(await isTrustedByCopilot(place)) ? {} : { refuses: true }),
-  // Copilot unpacks its own programs into the cache: they can be read inside a wall, and new ones vanish after the run.
+  // Copilot unpacks its own programs into the cache: a sandboxed Copilot can read them, and new ones vanish after the run.
   files: (place) => {
     const own = place.env.COPILOT_HOME || join(place.home, '.copilot')
     const programs = cacheFolder(place, 'copilot', 'pkg', `${process.platform}-${process.arch}`)

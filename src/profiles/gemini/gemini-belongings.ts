@@ -70,12 +70,12 @@ function settings(value: unknown): FoundSettings {
 
 const decisions: Readonly<Record<string, FoundRule['list']>> = { allow: 'allow', deny: 'deny', ask_user: 'ask' }
 
-/** Fields of a rule that mean the same here, or nothing: all others narrow it in a way that termaite does not know. */
+/** Fields of a rule that mean the same in termaite, or nothing: any other field narrows the rule in an unknown way. */
 const knownFields = new Set(['toolName', 'commandPrefix', 'decision', 'priority', 'denyMessage', 'name', 'description'])
 
 /**
- * `policies/*.toml`: `[[rule]] toolName, commandPrefix, decision, priority`. There the highest priority wins, here the
- * strictest rule does: an allowing rule above a forbidding one would mean something else, so then no rule of the file is taken.
+ * `policies/*.toml`: `[[rule]] toolName, commandPrefix, decision, priority`. In Gemini CLI the highest priority wins, in termaite the
+ * strictest rule: an allowing rule above a forbidding one would change its meaning, so then no rule of the file is used.
  */
 function policies(value: unknown): FoundSettings {
   const found: unknown[] = isPlainObject(value) && Array.isArray(value.rule) ? value.rule : []

@@ -17,7 +17,7 @@ import {
 } from '../shared/jsonl.ts'
 import { readMessage } from '../shared/failure-signs.ts'
 
-/** Tools that Gemini does not offer when its approval mode would have to ask. */
+/** Tools that Gemini does not offer if its approval mode would need a yes for them. */
 const acting = ['run_shell_command', 'write_file', 'replace', 'web_fetch']
 
 /** `gemini -o stream-json`. */
@@ -94,7 +94,7 @@ export function geminiDialect(signs: readonly Sign[], known: (ended: Ended) => F
   }
 }
 
-/** The message inside "[API Error: …]", or inside a printed error object. */
+/** The message inside "[API Error: …]" or inside a printed error object. */
 export function sentence(message: string): string {
   const inside = /^\[API Error: (.*?)\](?:\n|$)/s.exec(message)?.[1]
   const told = inside ?? /(?:\.json \w+: |^message: ')(.*?)(?:',)?$/s.exec(message)?.[1] ?? message
@@ -104,7 +104,7 @@ export function sentence(message: string): string {
 
 function usageOf(stats: Loose): Usage {
   const input = numberOf(stats.input_tokens)
-  // Thoughts are counted in the total alone.
+  // Thoughts are counted only in the total.
   const output = Math.max(numberOf(stats.output_tokens), numberOf(stats.total_tokens) - input)
   return { type: 'usage', input, output, cached: numberOf(stats.cached), source: 'reported' }
 }

@@ -7,12 +7,12 @@ import { timeOf } from '../shared/past-time.ts'
 
 const context = '<session_context>'
 
-/** The folder that a session ran in; Gemini CLI names it only in its text for the model. */
+/** The folder in which a session ran; Gemini CLI mentions it only in its text for the model. */
 const folderTold = /^- \*\*Workspace Directories:\*\*\n {2}- (.+)$/m
 
 /**
- * `session-*.jsonl`. A message is written again under its id when more of it is known. After a failure Gemini CLI writes its history
- * once more, under new ids and without tokens, until it sets all messages at once.
+ * `session-*.jsonl`. A message is written again under its id as it grows. After a failure Gemini CLI writes its history once more, under
+ * new ids and without tokens, and finally sets all messages at once.
  */
 function geminiReader(): PastReader {
   const said = new Map<string, { text: boolean; calls: Set<string>; usage: boolean }>()

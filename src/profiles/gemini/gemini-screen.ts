@@ -11,10 +11,10 @@ import { usageOfRequests, contentText, listOf, loose, numberOf, textOf } from '.
 
 export const modes: Record<Leash, string> = { read: 'plan', ask: 'default', edit: 'auto_edit', all: 'yolo' }
 
-/** A framed menu, last on the screen. */
+/** A framed menu at the end of the screen. */
 const asking = /^\s*│\s+● \S.*(?:\n\s*│.*)*\n\s*╰─+╯\s*(?![^])/m
 
-/** Reads the frame of a call: its name, what it is about in an inner frame, and the question. */
+/** Parses the frame of a call: its name, its content in an inner frame, and the question. */
 function permission(rows: readonly string[], from: number): { text: string; shows: Shown[] } {
   const plain = unframed(rows)
   const question = plain[from - 2]!.trim()
@@ -45,7 +45,7 @@ function dialog(screen: Screen): Dialog | undefined {
   if (!menu) return undefined
   const no = menu.options.find(({ label }) => label.startsWith("Don't trust"))
   const numbers = true
-  // "Do you trust the files in this folder?": it goes on without trust, and Escape would end it.
+  // "Do you trust the files in this folder?": with "no" Gemini continues without trust, while Escape would end it.
   if (no) {
     const text = 'Do you trust the files in this folder? ' + paragraphAbove(plain, menu.from)
     const remembered = (label: string) => /^Trust (.+)$/.exec(label)?.[1]
@@ -68,29 +68,29 @@ function composer(screen: Screen): string | undefined {
     : beforeCursor(screen, { from: top + 1, to: bottom, margin: 3, placeholder: 'Type your message or @path/to/file' })
 }
 
-/** Whether a line is one after which Gemini writes its whole history again, with older turns. */
+/** Whether Gemini writes its whole history again after this line, including older turns. */
 const breaks = ({ type, content }: Loose) =>
   type === 'error' || (type === 'info' && contentText(content).startsWith('Request cancelled'))
 
 /**
- * `~/.gemini/tmp/<project>/chats/session-*.jsonl`. It does not say when a turn is over, and names a call only after it ran: the screen
- * shows that earlier.
+ * `~/.gemini/tmp/<project>/chats/session-*.jsonl`. The file does not show the end of a turn, and lists a call only after it ran: the
+ * screen shows both earlier.
  */
 const geminiJournal: Journal = {
   folder: ({ home, env }) => join(env.GEMINI_CLI_HOME || home, '.gemini', 'tmp'),
   file: /^[^/]+\/chats\/session-[^/]+\.jsonl$/,
-  // The name of a file ends in the beginning of the key.
+  // The file's name ends with the beginning of the key.
   holds: (path, key) => path.endsWith(`-${key.slice(0, 8)}.jsonl`),
   prompt({ type, content }) {
     const isAnswered = listOf(content).some(({ functionResponse }) => functionResponse !== undefined)
     const text = type === 'user' && !isAnswered ? contentText(content) : undefined
-    // After a break Gemini writes its own first words again.
+    // After such a line Gemini writes its own first messages again.
     return text?.startsWith('<session_context>\nThis is the Gemini CLI.') ? undefined : text
   },
   turn(since, before) {
     const end = since.findIndex(breaks)
     const broke = end < 0 ? undefined : since[end]
-    // A message is written again under its id when more of it is known.
+    // A message is written again under its id as it grows.
     const messages = new Map(since.slice(0, end < 0 ? undefined : end).map((line) => [line.id, line]))
     const said = [...messages.values()].filter(({ type }) => type === 'gemini')
     const lastCall = said.findLastIndex(({ toolCalls }) => listOf(toolCalls).length > 0)
@@ -108,7 +108,7 @@ const geminiJournal: Journal = {
           cached: numberOf(cached),
         })),
     )
-    // The first line names the session, if it is among the lines that were read.
+    // The first line names the session, if it is among the lines that we read.
     const key = sessionOf(before)
     const fault = broke?.type === 'error' ? contentText(broke.content) : undefined
     return defined({
@@ -146,7 +146,8 @@ export const geminiScreen: ScreenFacts = {
     // " > Type your message or @path/to/file", with "*" in the mode that asks nothing; a prompt that was sent looks the same, without a
     // rule above and a footer below.
     idle: /^─{20,}\n.*\n▄{20,}\n [>*!] |^ [>*!] .*\n▀{20,}\n \S/m,
-    // Gemini draws its composer on an empty screen before it checks whether the folder is trusted; its banner comes with or after that.
+    // Gemini draws its composer on an empty screen before it checks whether the folder is trusted; its banner appears at the same time or
+    // later.
     ready: /^(?! *\? for shortcuts) *\S.*\n(?:.*\n)*?─{20,}\n/m,
   },
   dialog,

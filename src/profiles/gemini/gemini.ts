@@ -64,7 +64,7 @@ export const signs: readonly Sign[] = [
   },
 ]
 
-/** How Gemini's own errors begin; other output of tools and answers is not read. */
+/** The beginnings of Gemini's own errors; other output of tools and answers is ignored. */
 const own =
   /^(?:Error when talking to Gemini API|TerminalQuotaError: |Attempt \d+ failed: |\[API Error: |Suggested retry after|When using Gemini API|Please set an Auth method|Invalid auth method|Gemini CLI is not running|\{?\s*"?message"?: )/
 
@@ -78,10 +78,10 @@ function failure(ended: Ended) {
   return found && { ...found, message: sentence(found.message) }
 }
 
-/** How long Gemini may wait by itself before another attempt. */
+/** How long Gemini may wait before it retries by itself. */
 const patienceMs = 10_000
 
-// "Attempt 2 failed with status 429. Retrying with backoff... _ApiError: {"error":{"code":429,…": ten of them take minutes
+// "Attempt 2 failed with status 429. Retrying with backoff... _ApiError: {"error":{"code":429,…": ten attempts take minutes
 const backoff = /^Attempt (\d+) failed with status (?:429|5\d\d)\. Retrying with backoff/
 // "Suggested retry after 41s.. Retrying after 48911ms..."
 const waiting = /\. Retrying after (\d+)ms\.\.\.$/
@@ -95,7 +95,7 @@ function retrying(line: string, now: number) {
   return defined({ ...failure, message: sentence(said), retryAt: wait > patienceMs ? now + wait : failure.retryAt })
 }
 
-/** Gemini keeps its sessions by a name for each project, which `projects.json` gives; programs that it fetched are in `tmp/bin`. */
+/** Gemini stores its sessions under a name for each project, listed in `projects.json`; downloaded programs are in `tmp/bin`. */
 function geminiFiles({ home, env }: CliPlace): CliFiles {
   const own = join(env.GEMINI_CLI_HOME || home, '.gemini')
   return {
@@ -108,12 +108,15 @@ function geminiFiles({ home, env }: CliPlace): CliFiles {
 }
 
 /**
- * Headless, Gemini refuses a folder that was never trusted. Trust lets in the project's own settings and `.env`, so the check is skipped
- * only if neither exists, and else left to the person.
+ * Without a terminal, Gemini refuses a folder that was never trusted. Trust would also enable the project's own settings and `.env`, so
+ * the check is skipped only if neither exists, and otherwise left to the person.
  */
 const trust = '$([ -e .gemini ] || [ -e .env ] || echo --skip-trust)'
 
-/** Variables that decide which servers Gemini sends its requests and keys to, how it verifies them, and what it starts by itself. */
+/**
+ * Variables that decide to which servers Gemini sends its requests and keys, how it verifies them, and which programs it starts by
+ * itself.
+ */
 const guardedVariables: readonly string[] = [
   ...['GOOGLE_GEMINI_BASE_URL', 'GOOGLE_VERTEX_BASE_URL', 'GEMINI_CLI_CUSTOM_HEADERS', 'GOOGLE_CLOUD_UNIVERSE_DOMAIN'],
   ...['NODE_TLS_REJECT_UNAUTHORIZED', 'NODE_EXTRA_CA_CERTS', 'NODE_OPTIONS', 'OTEL_EXPORTER_OTLP_ENDPOINT'],
@@ -124,18 +127,18 @@ const guardedVariables: readonly string[] = [
   ...['GEMINI_CLI_TRUSTED_FOLDERS_PATH', 'GEMINI_CLI_EXTENSION_REGISTRY_URI'],
 ]
 
-/** Variables that name the account that Gemini works for, which sees every request. */
+/** Variables that name the account that Gemini uses, whose owner can see every request. */
 const accountVariables: readonly string[] = [
   ...['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_APPLICATION_CREDENTIALS', 'GOOGLE_CLOUD_ACCESS_TOKEN'],
   ...['GOOGLE_CLOUD_PROJECT', 'GOOGLE_CLOUD_PROJECT_ID', 'GOOGLE_CLOUD_LOCATION'],
   ...['GOOGLE_GENAI_USE_VERTEXAI', 'GOOGLE_GENAI_USE_GCA', 'GEMINI_DEFAULT_AUTH_TYPE'],
 ]
 
-/** Whether Gemini would read its variables from a file of the project, and then not from a file of the person. */
+/** Whether Gemini would read its variables from a file of the project, and therefore not from a file of the person. */
 const bringsVariables = (root: string, cwd: string) =>
   foldersDown(root, cwd).some((folder) => ['.env', '.gemini/.env'].some((name) => existsSync(join(folder, name))))
 
-/** These variables as the person has set them, or empty. Gemini's own address for logins has no empty form. */
+/** These variables with the person's values, or empty. Gemini's own address for logins has no empty form. */
 function ownVariables({ env, root, cwd }: GuardedPlace): Record<string, string> {
   const names = bringsVariables(root, cwd) ? [...guardedVariables, ...accountVariables] : guardedVariables
   const own = Object.fromEntries(names.map((name) => [name, env[name] ?? '']))
@@ -166,14 +169,14 @@ export const gemini: Profile = {
   speaks: (command) => hasFlag(command, ['-o', '--output-format'], 'stream-json'),
   dialect: () => geminiDialect(signs, failure),
   acp: {
-    // In an untrusted folder Gemini works, but starts no MCP server, not even one that it is given over ACP.
+    // In an untrusted folder Gemini works, but starts no MCP server, not even one that it receives over ACP.
     command: ({ model }) => commandLine(`gemini --acp ${trust}`, option('-m', model)),
     leashes: acpLeashes,
-    // The looser modes need a trusted folder; in this mode Gemini asks for everything, and the leash answers.
+    // The looser modes need a trusted folder; in this mode Gemini asks before every action, and the leash answers.
     modes: { read: 'plan', ask: 'default', edit: 'default', all: 'default' },
-    // Gemini takes our "not found" for a failure of its own, and could create no file.
+    // Gemini mistakes our "not found" for a failure of its own, and then cannot create files.
     readsItself: true,
-    // "Cannot enable privileged approval modes in an untrusted folder.": an edit that is always allowed fails there.
+    // "Cannot enable privileged approval modes in an untrusted folder.": always allowing an edit fails there.
     forgets: true,
     // "spawn_workers_batch (termaite_turn MCP Server)"
     serverTool: /^[\w-]+ \((\S+) MCP Server\)$/,
@@ -187,10 +190,10 @@ export const gemini: Profile = {
   models: {
     names: ['auto', 'gemini-3.1-pro-preview', 'gemini-3.8-flash', 'gemini-3.5-flash-lite', 'gemini-2.5-pro'],
   },
-  // The CLI cuts its list at commas, so a folder with a comma in its name cannot be given.
+  // The CLI splits its list at commas, so a folder with a comma in its name cannot be passed.
   reaches: (folders) => options('--include-directories=')(folders.filter((folder) => !folder.includes(','))),
   resumes: true,
-  // Without this variable Gemini starts itself a second time for a larger heap, which costs a second.
+  // Without this variable Gemini starts itself a second time for a larger heap, which takes a second.
   env: { GEMINI_CLI_NO_RELAUNCH: 'true' },
   failure,
   retrying,
@@ -205,7 +208,8 @@ export const gemini: Profile = {
   keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
   instructionFiles: ['GEMINI.md'],
   projectFiles: ['.gemini'],
-  // Headless, Gemini does not start in a folder that is not trusted. A variable that is set, even to nothing, is not taken from `.env`.
+  // Without a terminal, Gemini does not start in a folder that is not trusted. A variable that is set, even to an empty value, is not
+  // read from `.env`.
   guard: (place) => ({ env: ownVariables(place), ...(place.trusted ? {} : { refuses: true as const }) }),
   files: geminiFiles,
   unsafe: /\s(?:-y|--yolo)\b|--approval-mode[ =]yolo\b/,

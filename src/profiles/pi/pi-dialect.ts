@@ -7,12 +7,12 @@ import { PiEvents } from './pi-events.ts'
 import { idOf, loose, numberOf, parseLine, textOf } from '../shared/jsonl.ts'
 
 /**
- * `pi --mode rpc`: commands on stdin, and events and responses on stdout. Whatever is sent counts as taken up only once pi has said, after
- * it accepted the prompt, whether it works on it: an extension may take a prompt for itself, and pi then never says that it is done.
+ * `pi --mode rpc`: commands on stdin, and events and responses on stdout. Text that we send counts as accepted only after pi has
+ * reported, following the prompt, whether it works on the text: an extension may consume a prompt, and pi then never reports an end.
  */
 export function piDialect(signs: readonly Sign[], known: (ended: Ended) => Failure | undefined): Dialect {
   const events = new PiEvents(signs, known)
-  /** The prompts that pi has not taken up yet. */
+  /** The prompts that pi has not started on yet. */
   const open = new Set<string>()
   let thread: string | undefined
   let isWorking = false
@@ -22,7 +22,7 @@ export function piDialect(signs: readonly Sign[], known: (ended: Ended) => Failu
 
   function prompt(id: string, message: string): string {
     open.add(id)
-    // pi adds a prompt to the work that it does, and begins with one that comes when it does nothing.
+    // pi adds a prompt to its current work, or starts on it if idle.
     return line({ id, type: 'prompt', message, streamingBehavior: 'steer' })
   }
 
@@ -31,7 +31,7 @@ export function piDialect(signs: readonly Sign[], known: (ended: Ended) => Failu
     if (command !== 'prompt') return []
     if (success === true) return [{ type: 'send', text: line({ id, type: 'get_state' }) }]
     open.delete(idOf(id))
-    // The lines below the first paragraph say how to go on in pi itself.
+    // The lines below the first paragraph explain how to continue in pi itself.
     events.fail(textOf(error)?.split('\n\n')[0] ?? 'it refused the prompt')
     isOver ||= !isWorking
     return []
@@ -71,7 +71,7 @@ export function piDialect(signs: readonly Sign[], known: (ended: Ended) => Failu
     },
     over: () => isOver && open.size === 0,
     steer: (text, id) => prompt(id, text),
-    // Without the first command, pi would go on with what was typed meanwhile.
+    // Without the first command, pi would continue with the texts typed meanwhile.
     stop: () => (thread === undefined ? undefined : line({ type: 'clear_queue' }) + line({ type: 'abort' })),
     end: (ended) => events.end(ended),
     next: () => piDialect(signs, known),
@@ -82,7 +82,7 @@ export function piDialect(signs: readonly Sign[], known: (ended: Ended) => Failu
   }
 }
 
-/** `pi -p --mode json`, which a person may have set as a command. pi exits with 0 whatever happened, so its messages decide. */
+/** `pi -p --mode json`, which a person may have set as a command. pi always exits with 0, so its messages decide. */
 export function piOneWayDialect(signs: readonly Sign[], known: (ended: Ended) => Failure | undefined): Dialect {
   const events = new PiEvents(signs, known)
   return {

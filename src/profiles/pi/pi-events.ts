@@ -6,7 +6,7 @@ import { readMessage } from '../shared/failure-signs.ts'
 import { TurnAccount } from '../shared/turn-account.ts'
 import { contentText, idOf, innerMessage, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
 
-/** Reads the events of a session, which pi prints alike in each of its modes, and accounts for one turn. */
+/** Reads the events of a session, which pi prints in the same form in each of its modes, and collects the result of one turn. */
 export class PiEvents {
   #signs: readonly Sign[]
   #known: (ended: Ended) => Failure | undefined
@@ -71,7 +71,7 @@ export class PiEvents {
   #done({ toolCallId, toolName, result, isError }: Loose): Step[] {
     const call = idOf(toolCallId)
     const text = contentText(loose(result).content)
-    // A model that calls a tool which the leash took away gets the error that the tool was not found.
+    // If a model calls a tool that the leash removed, it gets the error that the tool was not found.
     if (/^Tool (?:bash|edit|write) not found$/.test(text))
       this.#account.deny(textOf(toolName) ?? 'tool', this.#calls.get(call))
     return [{ type: 'result', call, ok: isError !== true, text }]

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { contentText, idOf, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
 import { timeOf } from '../shared/past-time.ts'
 
-/** `--<folder>--/<time>_<session>.jsonl`: one line for each message, written when it is whole. */
+/** `--<folder>--/<time>_<session>.jsonl`: one line for each message, written when the message is complete. */
 function piReader(): PastReader {
   function spoken(message: Loose, at: number | undefined): PastFact[] {
     const facts = listOf(message.content).flatMap(({ type, text, id, name, arguments: input }): PastFact[] => {

@@ -4,10 +4,10 @@ import type { Loose } from '../shared/jsonl.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
 import { idOf, rowOf, textOf } from '../shared/jsonl.ts'
 
-/** How a dialog of an extension of pi is asked, and what its answer is for the extension. */
+/** The question that stands for a dialog of a pi extension, and the way to turn its answer into the extension's form. */
 type Dialog = { asked: Partial<Question>; answer(pick: string): Loose }
 
-/** A dialog that takes any words. */
+/** A dialog that accepts any text. */
 const words = (): Dialog => ({ asked: { free: true, options: [] }, answer: (value) => ({ value }) })
 
 const dialogs: Readonly<Record<string, (request: Loose) => Dialog>> = {
@@ -23,7 +23,7 @@ const dialogs: Readonly<Record<string, (request: Loose) => Dialog>> = {
   editor: words,
 }
 
-/** Reads a request of an extension of pi: a dialog waits for an answer, and things to draw on pi's own screen mean nothing here. */
+/** Handles a request of a pi extension: a dialog waits for an answer, and things to draw on pi's own screen mean nothing here. */
 export function extensionSteps(request: Loose): Step[] {
   const id = idOf(request.id)
   const message = textOf(request.message)

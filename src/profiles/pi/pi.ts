@@ -26,7 +26,7 @@ export const signs: readonly Sign[] = [
 /** In text mode pi prints the provider's answer on stderr, after the status. */
 const failure = failureBySigns(signs)
 
-/** pi has no permissions: a leash takes away the tools that it may not use. */
+/** pi has no permissions: a leash removes the tools that pi may not use. */
 const looking = ['--tools read,grep,find,ls']
 const tools: Record<Leash, readonly string[]> = { read: looking, ask: looking, edit: looking, all: [] }
 
@@ -56,7 +56,7 @@ export const pi: Profile = {
   },
   reportsCost: true,
   resumes: true,
-  // pi retries three times within 15 s and shows it; only its settings file changes that.
+  // pi retries three times within 15 s and reports it; only its settings file changes that.
   failure,
   lostThread: ({ err }) => /^No session found matching /m.test(err),
   install: 'npm install -g @earendil-works/pi-coding-agent',
@@ -68,7 +68,7 @@ export const pi: Profile = {
   },
   keys: [...providerKeys, 'ANTHROPIC_OAUTH_TOKEN'],
   projectFiles: ['.pi'],
-  // pi looks into the project's settings for the folder of its sessions before it asks whether they count.
+  // pi looks up the folder of its sessions in the project's settings before it asks whether those settings are trusted.
   guard: (place) =>
     place.trusted ? {} : { words: '--no-approve', env: { PI_CODING_AGENT_SESSION_DIR: sessionFolder(place) } },
   files: (place) => {

@@ -10,7 +10,7 @@ const form = {
   address: ({ httpUrl }: Readonly<Record<string, unknown>>) => (typeof httpUrl === 'string' ? 'http' : 'sse'),
 } as const
 
-/** Our name for each tool of Qwen Code that rules can name. Its names for domains mean subdomains too, so WebFetch has none here. */
+/** Our name for each tool of Qwen Code that rules can name. In its rules a domain includes subdomains, so WebFetch is left out. */
 const tools = {
   ...{ Bash: 'bash', Shell: 'bash', run_shell_command: 'bash' },
   ...{ Read: 'Read', Edit: 'Edit', ReadFile: 'file_reader', read_file: 'file_reader' },

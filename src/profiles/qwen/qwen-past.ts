@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { idOf, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
 import { timeOf } from '../shared/past-time.ts'
 
-/** `<session>.jsonl`: one line for each message, written when it is whole. */
+/** `<session>.jsonl`: one line for each message, written when the message is complete. */
 function qwenReader(): PastReader {
   let told = false
   let counted = false
@@ -25,9 +25,7 @@ function qwenReader(): PastReader {
     return [...facts, { type: 'usage', at, input, output, ...more }]
   }
 
-  /**
-   * Qwen records an event for every request before its message; requests of subagents, and those for the memory, have no message here.
-   */
+  /** Qwen records an event for every request before its message; requests of subagents and for the memory have no message here. */
   function answered(event: Loose, at: number | undefined): PastFact {
     counted = true
     const beside = textOf(event.subagent_name)?.startsWith('managed-') === true

@@ -10,8 +10,7 @@ import { join } from 'node:path'
 import { usageOfRequests, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
 
 /**
- * Tools that Qwen's modes let through without asking, and that plan mode allows by a user's own rules: only excluding
- * a tool is safe.
+ * Tools that Qwen's modes run without asking, and that plan mode runs if a user's own rules allow them: only excluding a tool is safe.
  */
 export const unasked = 'enter_worktree,exit_worktree,cron_create,cron_delete,record_artifact'
 export const acting = `run_shell_command,edit,write_file,notebook_edit,agent,${unasked}`
@@ -25,11 +24,11 @@ export const modes: Record<Leash, string> = {
 
 const rule = /^─{20,}/
 
-/** A menu without a composer below it: the last row waits for an answer, or names the keys. */
+/** A menu without a composer below it: the last row asks for an answer, or lists the keys. */
 const asking =
   /^[ │]+› \S[^]*^[ │]+(?:[\u2800-\u28ff] Waiting for user confirmation|.*(?:Enter to select|Use Enter|Esc to cancel)).*(?:\n\s*╰─+╯)?\s*(?![^])/m
 
-/** Reads a permission: "? Shell touch made.txt (makes a file) ←", what it is about, and the question. */
+/** Parses a permission dialog: "? Shell touch made.txt (makes a file) ←", its content, and the question. */
 function permission(rows: readonly string[], from: number): { text: string; shows: Shown[] } {
   const question = paragraphAbove(rows, from)
   const top = rows.slice(0, from).findLastIndex((row) => /^ {1,4}\? \S/.test(row))
@@ -70,7 +69,7 @@ const calls = (line: Loose) => partsOf(line).some(({ functionCall }) => function
 const spoken = (line: Loose) =>
   partsOf(line).flatMap(({ text, thought }) => (thought === true ? [] : [textOf(text) ?? '']))
 
-/** `~/.qwen/projects/<folder as a name>/chats/<session>.jsonl`: one line for each message, written when it is whole. */
+/** `~/.qwen/projects/<folder as a name>/chats/<session>.jsonl`: one line for each message, written when the message is complete. */
 const qwenJournal: Journal = {
   folder: ({ home, cwd }) => join(home, '.qwen', 'projects', cwd.replaceAll(/[^a-zA-Z0-9]/g, '-'), 'chats'),
   file: /^[0-9a-f-]{36}\.jsonl$/,
@@ -92,7 +91,7 @@ const qwenJournal: Journal = {
           cached: numberOf(cachedContentTokenCount),
         })),
     )
-    // A failed request may be tried again: only the last message counts, and the screen shows when that has come.
+    // A failed request may be retried: only the last message counts, and the screen shows when it has arrived.
     const failed = loose(
       loose(after.findLast(({ subtype, type }) => subtype === 'ui_telemetry' || type === 'assistant')?.systemPayload)
         .uiEvent,
@@ -126,7 +125,7 @@ export const qwenScreen: ScreenFacts = {
   names: true,
   lends: ({ name, command, env, patient }, file) => ({
     words: commandLine(option('--mcp-config', file)),
-    // Without this setting the model learns of the tools only when it searches for some.
+    // Without this setting the model sees the tools only after it searches for some.
     text: JSON.stringify({
       mcpServers: {
         [name]: { command, args: patient.args, env, timeout: patient.ms, trust: true, alwaysLoadTools: true },
@@ -135,7 +134,7 @@ export const qwenScreen: ScreenFacts = {
   }),
   env: { QWEN_CODE_UNATTENDED_RETRY: '0', QWEN_CODE_SUPPRESS_YOLO_WARNING: '1' },
   reader: {
-    // "  .  Confuzzling the options... (1s · esc to cancel)"; a wait for a yes has a spinner of its own and no such words.
+    // " . Confuzzling the options... (1s · esc to cancel)"; while Qwen waits for a yes, it shows a different spinner without these words.
     busy: /^ {1,4}\S.*\((?:.* · )?esc to cancel\) *$/m,
     asking,
     // "> Type your message or @path/to/file", or the row below a taller draft: " ➜ project · mock-model"

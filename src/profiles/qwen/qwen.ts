@@ -31,14 +31,14 @@ export const signs: readonly Sign[] = [
   ...providerSignsAfter(/^\[API Error: /),
 ]
 
-/** Over ACP the provider's message comes without Qwen's own words before it. */
+/** Over ACP the provider's message arrives without Qwen's own prefix. */
 const shown: readonly Sign[] = [...signs, ...providerSigns]
 
-/** In text mode Qwen prints errors on stderr. */
+/** In text mode Qwen prints errors to stderr. */
 const failure = failureBySigns(signs)
 
 /**
- * Variables that decide which servers Qwen sends its requests and keys to, and how it verifies them; the first two are Qwen's own choice.
+ * Variables that decide to which servers Qwen sends its requests and keys, and how it verifies them; the first two exist only in Qwen.
  */
 const foreignVariables: readonly string[] = [
   ...['DEBUG', 'DEBUG_MODE'],
@@ -59,7 +59,7 @@ const foreignVariables: readonly string[] = [
   ]),
 ]
 
-/** A file with the machine's own settings for Qwen and ours among them, which come before the person's; returns its path. */
+/** Writes a file that joins the machine's own settings for Qwen with ours, which override the person's; returns its path. */
 async function systemSettings(
   env: GuardedPlace['env'],
   file: GuardedPlace['file'],
@@ -104,7 +104,7 @@ export const qwen: Profile = {
     leashes: acpLeashes,
     // By default a model of Qwen's own answers its permission requests.
     modes: { read: 'plan', ask: 'default', edit: 'default', all: 'default' },
-    // Qwen fetches these after each round of tools; text that it does not fetch waits for the next turn.
+    // Qwen asks for these after each round of tools; text that it does not ask for waits for the next turn.
     steering: {
       method: 'craft/drainMidTurnQueue',
       answer: (messages) => ({ messages, hasQueuedPrompt: false }),
@@ -112,11 +112,11 @@ export const qwen: Profile = {
     failure: (message, now) => readMessage(shown, message, now),
   },
   models: { names: ['coder-model', 'qwen3.8-max', 'qwen3.7-plus', 'qwen3.8-flash'] },
-  // The CLI cuts its list at commas, so a folder with a comma in its name cannot be given.
+  // The CLI splits its list at commas, so a folder with a comma in its name cannot be passed.
   reaches: (folders) => options('--include-directories=')(folders.filter((folder) => !folder.includes(','))),
   resumes: true,
   // Qwen retries limits and server errors for many minutes without any message, and no flag or variable changes that: silenceSeconds ends
-  // it.
+  // the turn.
   env: { QWEN_CODE_UNATTENDED_RETRY: '0', QWEN_CODE_SUPPRESS_YOLO_WARNING: '1' },
   failure,
   lostThread: ({ err }) => /^No saved session found/m.test(err),
@@ -147,7 +147,7 @@ export const qwen: Profile = {
       },
     }
   },
-  // Beside the chats of a project there is a memory, which steers later runs.
+  // Beside the chats of a project there is a memory, which influences later runs.
   files: ({ home, cwd, env }) => {
     const own = env.QWEN_HOME || join(home, '.qwen')
     const name = cwd.replaceAll(/[^a-zA-Z0-9]/g, '-')
@@ -172,8 +172,8 @@ export const qwen: Profile = {
 }
 
 /**
- * Qwen prints Claude's stream with two differences. Its result has an error in a field of its own, and it counts the
- * tokens of the whole session, cached ones included, so those of this turn's messages are summed.
+ * Qwen prints Claude's stream with two differences. An error is in a field of its own in the result, and the tokens are counted for the
+ * whole session, including cached ones, so we add up the tokens of this turn's messages.
  */
 function qwenDialect(): Dialect {
   const claude = claudeDialect(signs, failure)
@@ -188,7 +188,7 @@ function qwenDialect(): Dialect {
     spent.input_tokens += Math.max(0, numberOf(usage.input_tokens) - cached)
     spent.output_tokens += numberOf(usage.output_tokens)
     spent.cache_read_input_tokens += cached
-    // Thoughts and text of one answer come as whole messages after they were streamed.
+    // Thoughts and text of one answer are repeated as whole messages after they were streamed.
     const content = listOf(message.content).filter(({ type }) => !streams || type === 'tool_use')
     return claude.line(JSON.stringify({ ...event, message: { ...message, content } }))
   }

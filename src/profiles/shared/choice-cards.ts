@@ -1,7 +1,7 @@
 import type { Step } from '../../core/profile/profile.ts'
 import { defined } from '../../base/defined.ts'
 
-/** One of the questions that a CLI puts to a person in one request. */
+/** One of the questions that a CLI asks a person in a single request. */
 type Choice = {
   key: string
   text: string

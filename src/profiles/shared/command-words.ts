@@ -1,10 +1,10 @@
 import { optionValue } from '../../base/option-value.ts'
 import { shellWord } from '../../base/text/shell-word.ts'
 
-/** Matches a word as bash would split it, with its quotes: enough to see which program a command starts. */
+/** Matches a word as bash would split it, including its quotes: enough to see which program a command starts. */
 const word = /\s*((?:[^\s'"\\]|\\.|'[^']*'|"(?:\\.|[^"\\])*")+)/y
 
-/** The program that a command starts: after variables and `env`, without quotes and without its folder. */
+/** The program that a command starts: without leading variables and `env`, quotes and folder. */
 export function programOf(command: string): string | undefined {
   const program = baseOf(programWord(command) ?? '')
   return program === '' ? undefined : program
@@ -46,14 +46,14 @@ const unquoted = (text: string) => text.replaceAll(/'([^']*)'|"((?:\\.|[^"\\])*)
 
 const baseOf = (path: string) => path.slice(path.lastIndexOf('/') + 1)
 
-/** Joins the parts of a command, without those that have no value. */
+/** Joins the parts of a command, skipping parts without a value. */
 export function commandLine(...parts: readonly (string | undefined)[]): string {
   return parts.filter((part) => part !== undefined).join(' ')
 }
 
 /**
- * An option of a command, as `--flag value`, or `--flag=value` for a flag that ends in "="; undefined without a value.
- * Throws for a value that the CLI could take for a flag: every value of a composed command goes through here.
+ * An option of a command, as `--flag value`, or `--flag=value` for a flag that ends in "="; undefined without a value. Throws if the CLI
+ * could mistake the value for a flag: every value of a composed command passes this check.
  */
 export function option(flag: string, value: string | undefined): string | undefined {
   if (value === undefined) return undefined

@@ -3,12 +3,12 @@ import type { Ended } from '../../core/profile/profile.ts'
 import { resetTime } from '../../core/talk/reset-time.ts'
 
 /**
- * A failure as one CLI words it, beside the real message that the pattern was made for; `local`: its times are those
- * of this machine.
+ * A failure in the words of one CLI, beside the real message for which the pattern was made; `local`: times in the message are in this
+ * machine's time zone.
  */
 export type Sign = { kind: FailureKind; says: RegExp; said: string; local?: true }
 
-/** Only the last lines of a failed run are read, so that an answer about quotas is not taken for a quota. */
+/** Only the last lines of a failed run are read, so that an answer about quotas is not mistaken for a quota failure. */
 const lastLines = 12
 
 export function readSigns(signs: readonly Sign[], ended: Ended): Failure | undefined {
@@ -25,13 +25,13 @@ export function readSigns(signs: readonly Sign[], ended: Ended): Failure | undef
   return undefined
 }
 
-/** Reads the failure of a CLI that prints its errors on stderr alone: its answer, on stdout, may speak about errors too. */
+/** Finds the failure of a CLI that prints its errors only to stderr: its answer on stdout may mention errors too. */
 export const failureBySigns =
   (signs: readonly Sign[]) =>
   (ended: Ended): Failure | undefined =>
     ended.code === 0 ? undefined : readSigns(signs, { ...ended, out: '' })
 
-/** The failure behind a CLI's error event, by the same signs. */
+/** The failure behind a CLI's error event, found by the same signs. */
 export function readMessage(signs: readonly Sign[], message: string, now: number): Failure | undefined {
   const sign = signs.find(({ says }) => says.test(message))
   return sign && failureOf(sign, message, now)
@@ -44,9 +44,7 @@ function failureOf({ kind, local }: Sign, message: string, now: number): Failure
   return retryAt === undefined ? { kind, message: short } : { kind, message: short, retryAt }
 }
 
-/**
- * Messages of providers, which many CLIs pass on. A spent quota comes before a passing limit, because both are a 429.
- */
+/** Messages of providers, which many CLIs pass on. A spent quota is listed before a temporary limit, because both have status 429. */
 export const providerSigns: readonly Sign[] = [
   {
     kind: 'quota',
@@ -141,7 +139,7 @@ export const providerSigns: readonly Sign[] = [
   },
 ]
 
-/** The providers' signs after the words that one CLI puts before them, so that no other line is taken for an error. */
+/** The providers' signs with the prefix that one CLI adds, so that no other line is mistaken for an error. */
 export function providerSignsAfter(lead: RegExp): Sign[] {
   return providerSigns.map(({ kind, says, said }) => ({
     kind,

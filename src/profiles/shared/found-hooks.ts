@@ -2,11 +2,11 @@ import type { FoundHook, FoundSettings, Unusable } from '../../core/profile/belo
 import { defined } from '../../base/defined.ts'
 import { isPlainObject } from '../../base/plain-object.ts'
 
-/** How one CLI writes hooks in the shape of Claude Code's. */
+/** The form in which one CLI writes hooks that resemble Claude Code's. */
 type HookForm = {
-  /** The events at which termaite runs hooks with the same input; for any other event the reason is given. */
+  /** The events at which termaite runs hooks with the same input; hooks of any other event are refused with a reason. */
   events: readonly string[]
-  /** Why a hook at an event that termaite has too is not offered. */
+  /** The reason why a hook is not offered although termaite has its event too. */
   refused?(event: string): string | undefined
   /** The time limit in seconds. */
   seconds?(timeout: number): number
@@ -18,10 +18,10 @@ export const claudeEvents = [
   ...['SubagentStop', 'Notification'],
 ]
 
-/** Fields of a hook that mean the same here, or only change how it is shown. */
+/** Fields of a hook that mean the same in termaite, or only change its display. */
 const knownFields = new Set(['type', 'command', 'timeout', 'statusMessage', 'name', 'description'])
 
-/** Reads hooks in the shape of Claude Code's, each command on its own. */
+/** Parses hooks in the shape of Claude Code's, each command as a separate hook. */
 export function hooksIn(found: unknown, { events, refused, seconds = (timeout) => timeout }: HookForm): FoundSettings {
   if (found === undefined || found === null) return {}
   if (!isPlainObject(found)) return { unusable: [{ what: 'hooks', why: 'they are not an object of events' }] }

@@ -6,10 +6,10 @@ import { rowOf } from './jsonl.ts'
 type List = FoundRule['list']
 const lists: readonly List[] = ['deny', 'ask', 'allow']
 
-/** A rule of ours, or why no rule of ours means the same. */
+/** One of our rules, or the reason why none of ours means the same. */
 export type Translated = { rule: string } | { why: string }
 
-/** Reads the lists of rules that Claude Code and CLIs with the same format write. */
+/** Parses the rule lists of Claude Code and of CLIs with the same format. */
 export function ruleLists(found: unknown, translate: (rule: string, list: List) => Translated): FoundSettings {
   if (!isPlainObject(found)) return {}
   const rules: FoundRule[] = []
@@ -23,13 +23,13 @@ export function ruleLists(found: unknown, translate: (rule: string, list: List) 
   return { rules, unusable }
 }
 
-/** A command that begins with these words, as a rule of ours; undefined if a word would have to be quoted. */
+/** A command that begins with these words, as one of our rules; undefined if a word would need quotes. */
 export function commandRule(words: readonly string[]): string | undefined {
   if (words.length === 0 || !words.every((word) => /^[\w./:@%+=,-]+$/.test(word))) return undefined
   return `bash(${words.join(' ')}:*)`
 }
 
-/** Translates a rule in Claude Code's words. `tools` gives our name for each tool of the CLI. */
+/** Translates a rule in Claude Code's syntax. `tools` gives our name for each tool of the CLI. */
 export function claudeRule(tools: Readonly<Record<string, string>>, rootedAt: 'settings' | 'project') {
   return (written: string, list: List): Translated => {
     if (/^mcp__[\w-]+$/.test(written)) return { rule: written }
@@ -50,7 +50,10 @@ export function claudeRule(tools: Readonly<Record<string, string>>, rootedAt: 's
   }
 }
 
-/** `git *` and `git:*` are the same rule there: commands that begin with `git`. Here a star behind a space needs a word. */
+/**
+ * In Claude Code `git *` and `git:*` are the same rule: commands that begin with `git`. In termaite a star behind a space needs at least
+ * one word.
+ */
 function shellRule(spec: string, list: List): Translated {
   const words = /^([^*?\\]+?)(?::\*| \*)$/.exec(spec)?.[1]
   if (words !== undefined) return { rule: `bash(${words}:*)` }
@@ -61,7 +64,10 @@ function shellRule(spec: string, list: List): Translated {
     : { rule: `bash(${spec})` }
 }
 
-/** Paths from the folder of a session are taken as paths from the project in a rule that forbids, and left out in a rule that allows. */
+/**
+ * Paths relative to the folder of a session are treated as relative to the project in a rule that forbids, and dropped in a rule that
+ * allows.
+ */
 function pathRule(tool: string, spec: string, list: List, rootedAt: 'settings' | 'project'): Translated {
   if (/[[\]{}!\\]/.test(spec) || spec.endsWith('/')) return { why: 'its pattern means something else here' }
   if (spec.startsWith('//') || spec.startsWith('~/')) return { rule: `${tool}(${spec})` }

@@ -4,18 +4,18 @@ import { isPlainObject } from '../../base/plain-object.ts'
 
 type Map = Readonly<Record<string, unknown>>
 
-/** How one CLI writes MCP servers in an object of names. */
+/** The form in which one CLI writes MCP servers, as an object of names. */
 type ServerForm = {
-  /** Turns the variables in a text into ours (`${NAME}`); undefined if a part of the text has no meaning here. */
+  /** Replaces the variables in a text by ours (`${NAME}`); undefined if a part of the text has no meaning in termaite. */
   text(written: string): string | undefined
-  /** The type of a server that has an address and does not say its type. */
+  /** The type of a server that has an address but does not state its type. */
   address?: (server: Map) => 'http' | 'sse'
 }
 
-/** Names that can be a part of the name of a tool. */
+/** Names that can be part of a tool's name. */
 const usableName = /^[A-Za-z0-9][\w.-]{0,63}$/
 
-/** Reads an object of servers by their names. Those that cannot be used are in `unusable`, with the reason. */
+/** Parses an object of servers by name. Servers that cannot be used are in `unusable`, with the reason. */
 export function serversIn(found: unknown, form: ServerForm): FoundSettings {
   if (found === undefined || found === null) return {}
   if (!isPlainObject(found))
@@ -34,7 +34,7 @@ export function serversIn(found: unknown, form: ServerForm): FoundSettings {
   return { servers, rules, unusable }
 }
 
-/** The tools that a CLI excludes from a server: rules of ours deny them. */
+/** The tools that a CLI excludes from a server: our rules deny them. */
 function excludedTools(name: string, { excludeTools, disabled_tools: disabled }: Map): FoundRule[] {
   return textsIn(excludeTools ?? disabled)
     .filter((tool) => /^[\w-]+$/.test(tool))
@@ -71,7 +71,7 @@ function serverIn(name: string, server: unknown, form: ServerForm): FoundServer 
 
 const oddVariable = 'it has a variable or a value of a form that termaite does not know'
 
-/** A value that names a variable stays a reference; any other one may be a secret. */
+/** A value that names a variable remains a reference; any other value may be a secret. */
 function valuesIn(found: unknown, { text }: ServerForm): Record<string, ServerValue> | undefined {
   if (found === undefined || found === null) return {}
   if (!isPlainObject(found)) return undefined
@@ -91,19 +91,19 @@ function secondsOf({ timeout, tool_timeout_sec: seconds }: Map): number | undefi
   return Number.isFinite(found) && found > 0 ? found : undefined
 }
 
-/** `${NAME}` and `${NAME:-default}` mean the same in these files as in ours. */
+/** `${NAME}` and `${NAME:-default}` mean the same in these files as in termaite's. */
 export const bracedVariables = (written: string) => written
 
 /** `$NAME` is a variable too in these files. */
 export const dollarVariables = (written: string) => written.replaceAll(/\$([A-Za-z_]\w*)/g, '${$1}')
 
-/** A program that fills in no variables: a text that would be one here means something else there. */
+/** For a program that substitutes no variables: text that looks like a variable in termaite would change its meaning. */
 export const noVariables = (written: string) => (/\$\{\w/.test(written) ? undefined : written)
 
 export const textsIn = (found: unknown): string[] =>
   Array.isArray(found) ? found.filter((one): one is string => typeof one === 'string') : []
 
-/** Joins what several parts of a file set up. */
+/** Joins the settings from several parts of a file. */
 export function joined(...all: readonly FoundSettings[]): FoundSettings {
   return {
     servers: all.flatMap(({ servers = [] }) => servers),

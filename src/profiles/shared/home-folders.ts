@@ -8,7 +8,7 @@ const folderOf = (variable: string, usual: string) => {
   }
 }
 
-/** The folders in which programs keep their files, as the XDG base directory specification names them. */
+/** The folders in which programs store their files, as the XDG base directory specification names them. */
 export const dataFolder = folderOf('XDG_DATA_HOME', '.local/share')
 export const configFolder = folderOf('XDG_CONFIG_HOME', '.config')
 export const cacheFolder = folderOf('XDG_CACHE_HOME', '.cache')

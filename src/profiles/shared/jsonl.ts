@@ -3,10 +3,10 @@ import type { Outcome } from '../../core/talk/outcome.ts'
 import { defined } from '../../base/defined.ts'
 import { failed } from '../../core/talk/outcome.ts'
 
-/** An object that another program printed: every field may hold anything. */
+/** An object that another program printed: every field may have any value. */
 export type Loose = Readonly<Record<string, unknown>>
 
-/** Parses one line of a CLI's output; throws if it is not a JSON object, so that it is reported. */
+/** Parses one line of a CLI's output; throws if the line is not a JSON object, so that the error is reported. */
 export function parseLine(line: string): Loose {
   const value: unknown = JSON.parse(line)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('not a JSON object')
@@ -25,12 +25,12 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** An id or another word of a program, as text. `String` would throw for an object that holds a `toString` of its own. */
+/** An id or another value from a program, as text. `String` would throw for an object with its own `toString`. */
 export function idOf(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** The row of a table that a program names. A word such as `constructor` is a property of every object, and names no row. */
+/** The row of a table that a program names. A name such as `constructor`, a property of every object, matches no row. */
 export function rowOf<Row>(table: Readonly<Record<string, Row>>, word: unknown): Row | undefined {
   return typeof word === 'string' && Object.hasOwn(table, word) ? table[word] : undefined
 }
@@ -76,7 +76,7 @@ export function brokenOff(title: string, { err, code, signal }: Ended): Outcome 
 
 type Used = { input: number; output: number; cached: number; cost?: number }
 
-/** The usage of several parts together; undefined when none is known. */
+/** The usage of several parts together; undefined if none is known. */
 export function sumOf(all: readonly Used[]): Used | undefined {
   if (all.length === 0) return undefined
   return all.reduce((sum, one) =>
@@ -89,7 +89,7 @@ export function sumOf(all: readonly Used[]): Used | undefined {
   )
 }
 
-/** The usage of all requests of a turn, the newest last, and the tokens that the context held after that one. */
+/** The usage of all requests of a turn, the newest last, and the number of tokens in the context after the newest. */
 export function usageOfRequests(all: readonly Used[]): (Used & { held?: number }) | undefined {
   const sum = sumOf(all)
   const last = all.findLast(({ input }) => input > 0)

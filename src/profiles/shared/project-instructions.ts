@@ -3,12 +3,14 @@ import { join } from 'node:path'
 import { foldersDown, isWithin } from '../../base/files/real-path.ts'
 import { shellWord } from '../../base/text/shell-word.ts'
 
-/** The most of a project's instructions that a CLI is handed, in bytes: one word of a command line has room for four times as much. */
+/**
+ * The most bytes of a project's instructions that are passed to a CLI: one argument of a command line has room for four times as much.
+ */
 const mostBytes = 32 * 1024
 
 /**
- * The instruction files of a project from its root down to the folder in which a CLI is started; in each folder the first name that exists.
- * A link that leads out of the project does not count.
+ * The instruction files of a project from its root down to the folder in which a CLI is started; in each folder the first name that
+ * exists. A link that leads out of the project is ignored.
  */
 function instructionPaths({ root, cwd }: { root: string; cwd: string }, names: readonly string[]): string[] {
   return foldersDown(root, cwd).flatMap((folder) =>
@@ -36,5 +38,5 @@ export function instructionText(place: { root: string; cwd: string }, names: rea
   return texts.length === 0 ? undefined : `These are the instructions of the project.\n\n${texts.join('\n\n')}`
 }
 
-/** The content of a file as one word of a command line for bash, which stays short however long the content is. */
+/** The content of a file as one argument of a bash command line, which stays short however long the content is. */
 export const contentWord = (path: string) => `"$(<${shellWord(path)})"`

@@ -4,7 +4,9 @@ import type { Key, Screen } from '../../core/screen/terminal.ts'
 import { defined } from '../../base/defined.ts'
 import { translatedOptions } from '../../core/talk/consent.ts'
 
-/** The options of a CLI's dialog, the one its pointer is at, and the rows they take. `numbered`: the ids are the numbers that the CLI shows. */
+/**
+ * The options of a CLI's dialog, the option under its pointer, and their rows. `numbered`: the ids are the numbers that the CLI shows.
+ */
 export type Menu = { options: { id: string; label: string }[]; numbered: boolean; at: number; from: number; to: number }
 
 type Line = { row: number; pointed: boolean; id?: string; text: string; indent: number }
@@ -14,15 +16,12 @@ export function trimmedScreen(screen: Screen): Screen {
   return { ...screen, rows: screen.rows.map((row) => row.trimEnd()) }
 }
 
-/** Rows without the frame of a dialog and the scroll bar beside them. */
+/** Removes the frame of a dialog and the scroll bar beside it from rows. */
 export function unframed(rows: readonly string[]): string[] {
   return rows.map((row) => row.replace(/^(\s*)[│┃] ?/, '$1').replace(/\s*[│┃█]?\s*$/, ''))
 }
 
-/**
- * The lowest menu of a screen; its pointer is one of `pointers`. Without numbers, an option's id is its place, from
- * 1.
- */
+/** The lowest menu of a screen; its pointer is one of `pointers`. Without numbers, an option's id is its position, counted from 1. */
 export function menuOf(rows: readonly string[], pointers: string): Menu | undefined {
   const option = new RegExp(`^(\\s*)([${pointers}])?(\\s*)(?:(\\d+)\\.? +)?(\\S.*)$`, 'u')
   const line = (row: number): Line | undefined => {
@@ -65,21 +64,24 @@ export function menuOf(rows: readonly string[], pointers: string): Menu | undefi
 // "  0. Not now": some menus begin with it.
 const zero = /^\s*0\. /
 
-// "Yes, proceed (y)", "No, suggest changes (esc)", "(Esc to stop)": the key that a terminal would take, which is not a part of the label.
+// "Yes, proceed (y)", "No, suggest changes (esc)", "(Esc to stop)": the key at the end is not part of the label.
 const hint = / \((?:[a-z]|esc|esc to stop|tab|shift\+tab)\)$/i
 
-/** The keys that move the pointer to an option and take it. */
+/** The keys that move the pointer to an option and choose it. */
 function walkTo({ options, at }: Menu, id: string): Key[] {
   const steps = options.findIndex((option) => option.id === id) - at
   return [...Array<Key>(Math.abs(steps)).fill(steps < 0 ? 'Up' : 'Down'), 'Enter']
 }
 
 type Asked = Pick<Question, 'about' | 'text' | 'shows'> & {
-  /** Whether an option's number key takes it, wherever the pointer is. Two keys would be taken for two answers: a longer menu is walked. */
+  /**
+   * Whether an option's number key chooses it, wherever the pointer is. Two keys would count as two answers, so in a longer menu the
+   * pointer is moved instead.
+   */
   numbers?: boolean
   /** The keys that decline. */
   decline: Key[]
-  /** The permission that an option gives from then on, if any. */
+  /** The permission that an option grants permanently, if any. */
   grants?(label: string): string | undefined
   /** The meaning of an option, if its label alone does not show it. */
   meaning?(option: Option): Meaning | undefined
@@ -106,7 +108,7 @@ export function dialogOf(
       from: [] as string[],
       shows: shows.length > 0 ? shows : undefined,
       options,
-      // The keys that decline a permission do so without the CLI asking what to do instead, as some do after their no.
+      // The keys that decline a permission without a follow-up question from the CLI, which some ask after their "no".
       unanswered: about === 'permission' ? 'No' : (no ?? 'press Escape in its terminal'),
       enter: menu.at > 0 ? menu.options[menu.at]?.id : undefined,
     }),
@@ -121,7 +123,7 @@ export function dialogOf(
 // "No", "No, suggest changes", "No, quit", "Don't trust", "Deny", "Reject", "Cancel"
 const refusal = /^(?:no|don['’]t|do not|deny|reject|cancel|never|quit|exit)\b/i
 
-/** The meaning of an option in a CLI's menu: a yes that grants something is a lasting one. */
+/** The meaning of an option in a CLI's menu: a yes that grants a permission is a lasting yes. */
 function meaningOf({ label, grants }: Option): Meaning {
   if (refusal.test(label)) return 'no'
   return grants === undefined ? 'once' : 'always'
@@ -138,10 +140,10 @@ export function paragraphAbove(rows: readonly string[], row: number): string {
     .join(' ')
 }
 
-/** The rows of a composer, the width of its margin, and the text it shows when it is empty. */
+/** The rows of a composer, the width of its margin, and its text when empty. */
 type Composer = { from: number; to: number; margin: number; placeholder?: string }
 
-/** The text in a composer before the cursor; placeholders and suggestions come after it and do not count. */
+/** The text in a composer before the cursor; placeholders and suggestions come after the cursor and do not count. */
 export function beforeCursor({ rows, cursor }: Screen, { from, to, margin, placeholder }: Composer): string {
   // While a program draws, its cursor may be anywhere.
   const inside = cursor.row >= from && cursor.row < to

@@ -6,7 +6,7 @@ import { brokenOff, denial } from './jsonl.ts'
 
 type Tokens = { input: number; output: number; cached: number; cost: number }
 
-/** Gathers the outcome of a turn from a CLI's events, for CLIs that print no final event with the whole answer. */
+/** Collects the outcome of a turn from a CLI's events, for CLIs that print no final event with the whole answer. */
 export class TurnAccount {
   #texts: string[] = []
   #denials = new Set<string>()
@@ -36,13 +36,13 @@ export class TurnAccount {
     this.#failure = failure
   }
 
-  /** The CLI says that the turn went well: an error before was overcome. */
+  /** The CLI reports that the turn succeeded: an earlier error was overcome. */
   done(): void {
     this.#failure = undefined
     this.#done = true
   }
 
-  /** The turn goes on: it is not over yet. */
+  /** The turn continues. */
   goOn(): void {
     this.#done = false
   }
@@ -64,7 +64,7 @@ export class TurnAccount {
     if (!this.#spent) return []
     const { cost, ...tokens } = this.#spent
     if (tokens.input + tokens.output === 0) return []
-    // A cost of 0 means that the price is not known.
+    // A cost of 0 means that the price is unknown.
     return [defined<Usage>({ type: 'usage', ...tokens, cost: cost > 0 ? cost : undefined, source: 'reported' })]
   }
 }

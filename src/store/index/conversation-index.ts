@@ -13,7 +13,16 @@ import { immediately } from '../sqlite.ts'
 import { activity } from './activity-queries.ts'
 import { catchUp, dropErased } from './index-catch-up.ts'
 import { Database, empty } from './index-database.ts'
-import { callsAt, entriesOf, indexedProjects, messagesAt, placesOf, sessionRow, sessions } from './session-queries.ts'
+import {
+  agentsBySession,
+  callsAt,
+  entriesOf,
+  indexedProjects,
+  messagesAt,
+  placesOf,
+  sessionRow,
+  sessions,
+} from './session-queries.ts'
 import { dropProject } from './index-rows.ts'
 import { search } from './search-query.ts'
 import { turnResults } from './turn-results.ts'
@@ -40,6 +49,8 @@ export interface Index {
   catchUp(): Promise<number>
   rebuild(): Promise<number>
   sessions(of?: { project?: string }): Promise<Session[]>
+  /** The agents that answered in each session, by the session's id. */
+  agents(of?: { project?: string }): Promise<Map<string, string[]>>
   /** Lists the projects, most recently used first. */
   projects(): Promise<IndexedProject[]>
   /** Yields the messages of a session, oldest first. Only a page of them is in memory at a time. */
@@ -79,6 +90,7 @@ export function openIndex(home: string, { clock = realClock, tell }: Partial<Sto
         return catchUp(db, home, clock)
       }),
     sessions: ({ project } = {}) => database.use((db) => sessions(db, project)),
+    agents: ({ project } = {}) => database.use((db) => agentsBySession(db, project)),
     projects: () => database.use(indexedProjects),
     messages: (id) => inPages(database, (db) => placesOf(db, id, 'messages'), messagesAt),
     toolTrace: (id) => inPages(database, (db) => placesOf(db, id, 'calls'), callsAt),

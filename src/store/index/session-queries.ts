@@ -86,6 +86,19 @@ export function sessions(db: DatabaseSync, project: string | undefined): Session
   return rows.map((row) => present(row) as Session)
 }
 
+/** The agents that answered in each session, by its id. */
+export function agentsBySession(db: DatabaseSync, project: string | undefined): Map<string, string[]> {
+  const rows = db
+    .prepare(
+      `SELECT DISTINCT session, by FROM turns WHERE by IS NOT NULL AND (:project IS NULL OR project = :project)
+       ORDER BY session, by`,
+    )
+    .all({ project: project ?? null })
+  const agents = new Map<string, string[]>()
+  for (const { session, by } of rows) agents.set(String(session), [...(agents.get(String(session)) ?? []), String(by)])
+  return agents
+}
+
 /** A session without its messages, which may be long. */
 export function sessionRow(db: DatabaseSync, id: string): Session | undefined {
   const row = db.prepare(`${columns} WHERE s.id = ?`).get(id)

@@ -7,7 +7,7 @@ import { HeldFolder, openReal } from '../../base/files/held-folder.ts'
 import { errorCode } from '../../base/files/files.ts'
 import { pictureFacts, pictureMedia, sizeText } from '../../base/picture.ts'
 
-/** The attached part of a file: `cut` says what is missing, `lines` which lines are there. */
+/** The attached part of a file: `cut` says what is missing, `lines` gives the line numbers. */
 export type FilePart = { body: string; cut?: string; lines?: LineRange }
 
 /** Reads at most `most` bytes of a file. Throws when it cannot be attached. */
@@ -35,7 +35,7 @@ async function headOf(file: FileHandle, most: number): Promise<FilePart> {
   return { body: textOf(buffer.subarray(0, most)), cut }
 }
 
-/** Lines further into a file are not looked for. */
+/** Lines beyond this point of a file are not searched for. */
 const furthest = 64 * 1024 * 1024
 
 async function linesOf(file: FileHandle, { from, to }: LineRange, most: number): Promise<FilePart> {
@@ -71,7 +71,7 @@ async function* chunks(file: FileHandle): AsyncGenerator<Buffer> {
   }
 }
 
-/** Decodes text; a character that was cut in half at the end is left out. */
+/** Decodes text, and drops a character that was cut in half at the end. */
 function textOf(bytes: Buffer): string {
   if (bytes.includes(0)) throw new Error('the file is not text')
   return new TextDecoder().decode(bytes, { stream: true })
@@ -85,7 +85,7 @@ export type Where = { cwd: string; root: string; home?: string }
 /** The file or folder that a reference names: `at` is its real path; `path` is its name as seen from the working folder. */
 export type NamedFile = { at: string; path: string; end: number; folder: boolean; lines?: LineRange }
 
-/** Finds the file of a reference: the first of its readings that is there. Throws when that may not be attached. */
+/** Finds the file that a reference means: the first of its possible readings that exists. Throws if that file may not be attached. */
 export async function findNamedFile(reference: FileReference, where: Where): Promise<NamedFile | undefined> {
   for (const { path, end, lines } of reference.readings) {
     const home = /^~(?:\/|$)/.test(path) ? where.home : undefined
@@ -132,7 +132,7 @@ const sayable: Record<string, string> = {
 }
 
 const mostNames = 500
-/** Further entries of a longer folder are not read. */
+/** Entries of a longer folder beyond this number are not read. */
 const mostLooked = 10_000
 
 /** Lists the names in a folder, folders with a slash; a long list is cut. */
@@ -146,10 +146,10 @@ export async function readFolder(at: string): Promise<FilePart> {
   return { body, cut: `only the first ${mostNames} of its names are attached` }
 }
 
-/** Larger pictures are not kept: no provider takes them. */
+/** Larger pictures are refused: no provider accepts them. */
 const longestPicture = 20 * 1024 * 1024
 
-/** A picture that was read, and what its bytes say about it. */
+/** A picture that was read, and the properties found in its bytes. */
 export type Picture = { media: string; bytes: Buffer; width: number; height: number }
 
 /** Reads a picture that a model can see; undefined when the file is not a picture. Throws when it is too large or damaged. */

@@ -5,10 +5,13 @@ import { defined } from '../../base/defined.ts'
 import { personServers } from '../../native/person-servers.ts'
 import { keepPictures, withAttachments } from './attachments.ts'
 
-/** The person who typed a prompt: who answers questions about it, and who is warned of what could not be attached. */
+/**
+ * Callbacks to the person who typed a prompt: one asks questions about the prompt, the other warns about things that could not be
+ * attached.
+ */
 type PromptAuthor = { ask: Ask; signal: AbortSignal; warn(words: string): void; waits?(words: string): void }
 
-/** A prompt with the contents of everything that it names. Its pictures are kept here, before the prompt that mentions them is. */
+/** Returns a prompt with the contents of everything that it names. Stores its pictures before the prompt that mentions them is stored. */
 export async function attachedPrompt(
   { place, io, blobs, native, settings }: App,
   typed: string,

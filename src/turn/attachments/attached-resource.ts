@@ -9,7 +9,10 @@ import { pictureOf } from './attached-file.ts'
 /** The resource that a reference names, as `@server:uri`. */
 export type NamedResource = { server: string; uri: string; end: number }
 
-/** Finds the resource of a reference; undefined when it names none. Throws when it plainly means a server that is not there. */
+/**
+ * Finds the resource that a reference means; undefined if it names none. Throws if the reference plainly means a server that does not
+ * exist.
+ */
 export async function findNamedResource(
   reference: FileReference,
   servers: PersonServers,
@@ -27,11 +30,11 @@ export async function findNamedResource(
   return undefined
 }
 
-/** A server's name before an address with a scheme means a resource, whether the server is there or not. */
+/** A server's name before an address with a scheme means a resource, even if that server does not exist. */
 const plainResource = /^([^\s:/]+):[a-z][a-z0-9+.-]*:\/\//i
 
 /**
- * Chooses between an address with the punctuation behind it and the one without: the address that the server lists, else the one without.
+ * Chooses between an address with and without the punctuation behind it: the one that the server lists, else the one without punctuation.
  */
 async function asListed(found: readonly NamedResource[], servers: McpServers | undefined): Promise<NamedResource> {
   for (const one of found) if (await servers?.lists(one.server, one.uri)) return one

@@ -19,16 +19,16 @@ import { sha256 } from '../../base/hash.ts'
 import { shortPath } from '../../base/files/short-path.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
 
-/** How much of one file is attached, and of all files together. */
+/** The most bytes attached of one file, and of all files together. */
 export const mostBytes = { file: 256 * 1024, all: 1024 * 1024 }
 
 /**
- * A prompt with the contents of the files and resources that it names behind it. `files` are the pictures that it mentions, in their order;
- * `pictures` are those of them that were read now and are not kept yet.
+ * A prompt, followed by the contents of the files and resources that it names. `files` are the pictures that it mentions, in order;
+ * `pictures` are those of them that were read now and are not stored yet.
  */
 export type WithAttachments = { prompt: string; files: Ref[]; pictures: Picture[]; warnings: string[] }
 
-/** Few prompts name a file or a resource. */
+/** Loaded on demand: few prompts name a file or a resource. */
 const attachedFile = () => import('./attached-file.ts')
 const attachedResource = () => import('./attached-resource.ts')
 
@@ -48,9 +48,9 @@ type PromptPerson = {
 }
 
 /**
- * Reads each `@path` and `@server:uri` of a prompt and puts the contents behind it; a prompt that is a server's, as
- * `/server:prompt`, is got from the server. A reference that cannot be attached stays as it is, with a warning. A file that may
- * hold keys is attached only after a yes, because a prompt is often pasted.
+ * Reads each `@path` and `@server:uri` of a prompt and appends the contents. A prompt like `/server:prompt` is fetched from the MCP
+ * server. A reference that cannot be attached stays as it is, with a warning. A file that may contain keys is attached only if the person
+ * agrees, because prompts are often pasted.
  */
 export async function withAttachments(
   prompt: string,
@@ -158,7 +158,7 @@ async function isAllowed(path: string, { ask, signal }: PromptPerson): Promise<b
   return (await ask(question, signal))?.includes('once') ?? false
 }
 
-/** Stores pictures as blobs, before a prompt that mentions them is kept. */
+/** Stores pictures as blobs, before a prompt that mentions them is stored. */
 export async function keepPictures(pictures: readonly Picture[], blobs: Blobs): Promise<void> {
   await Promise.all(pictures.map(({ media, bytes }) => blobs.put(bytes, media)))
 }
@@ -176,7 +176,7 @@ const refOf = ({ media, bytes }: Picture): Ref => ({
   bytes: bytes.length,
 })
 
-/** Keeps a picture that was pasted; the text stands for it in a prompt. */
+/** Stores a picture that was pasted, and returns the text that stands for it in a prompt. */
 export async function pastedPicture(
   bytes: Uint8Array,
   name: string,
@@ -194,9 +194,9 @@ export async function pastedPicture(
 }
 
 /**
- * Keeps the pictures that pasted paths name, with the same rules as for `@path`. `readings` are the ways to read the paste; the first one
- * counts whose paths are all files and among them a picture. A path that does not lead to a picture stays as it was pasted. Returns
- * undefined if no reading has a picture: the paste is ordinary text.
+ * Stores the pictures that pasted paths name, by the same rules as for `@path`. `readings` are the possible ways to read the paste; the
+ * first one whose paths all lead to files, at least one of them a picture, is used. A path that does not lead to a picture stays as it
+ * was pasted. Returns undefined if no reading has a picture: the paste is then ordinary text.
  */
 export async function pastedPaths(
   readings: readonly (readonly string[])[],
@@ -218,7 +218,10 @@ export async function pastedPaths(
   return undefined
 }
 
-/** The picture at a pasted path, or why it cannot be taken; 'other' for a file that is not a picture, undefined if no file is there. */
+/**
+ * Returns the picture at a pasted path, or why it cannot be attached; 'other' for a file that is not a picture, undefined if no file
+ * exists there.
+ */
 async function pastedPath(
   path: string,
   { cwd, home }: { cwd: string; home?: string },
@@ -237,7 +240,7 @@ async function pastedPath(
     return { name, picture }
   } catch (error) {
     const why = messageOf(error)
-    // A pipe, a socket or a link out of the project is left as the text that it is.
+    // A pipe, a socket or a link out of the project stays in the prompt as plain text.
     if (!/^(a|the) picture /.test(why)) return 'other'
     return { name: path, problem: `${pictureName(path)}: ${why}.` }
   }
@@ -246,7 +249,7 @@ async function pastedPath(
 const shortName = (path: string, home: string | undefined) =>
   home !== undefined && path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path
 
-/** The reference as the person wrote it, without the punctuation of the sentence. */
+/** The reference as the person wrote it, without the punctuation of the sentence around it. */
 function written(prompt: string, { start, readings }: FileReference): string {
   return prompt.slice(start, readings.at(-1)!.end)
 }

@@ -21,8 +21,8 @@ type CalledPrompt = { servers: McpServers; server: string; prompt: ListedPrompt;
 const called = /^\/([^\s/:]+:[^\s/]+)(?:\s+([^]*))?$/
 
 /**
- * Finds the prompt that a text calls, as `/server:prompt arguments`; undefined when it names no configured server, because other
- * agents have commands of this form too. Throws when the server has no such prompt, or cannot be asked.
+ * Finds the MCP prompt that a text calls, as `/server:prompt arguments`. Returns undefined if the text names no configured server,
+ * because other agents have commands of this form too. Throws if the server has no such prompt or does not answer.
  */
 export async function findCalledPrompt(
   text: string,
@@ -54,8 +54,8 @@ export type PromptValues = Record<string, string>
 const word = /(?:([\w.-]+)=)?(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|(\S+))/g
 
 /**
- * Reads arguments by position or as `name=value`, quoted if they have spaces. Words beyond the last argument belong to it, so that a
- * prompt about a topic takes a whole sentence.
+ * Parses arguments by position or as `name=value`, quoted if they contain spaces. Extra words belong to the last argument, so that a
+ * prompt about a topic accepts a whole sentence.
  */
 export function promptValues({ arguments: known }: ListedPrompt, typed: string): PromptValues {
   const values: PromptValues = {}
@@ -73,7 +73,7 @@ export function promptValues({ arguments: known }: ListedPrompt, typed: string):
   return values
 }
 
-/** The arguments that a prompt needs and that were not given. */
+/** The required arguments of a prompt that are missing. */
 export const missingArguments = ({ arguments: known }: ListedPrompt, values: PromptValues) =>
   known.filter(({ name, required }) => required && !Object.hasOwn(values, name))
 
@@ -86,7 +86,7 @@ export function valuesText(values: PromptValues): string {
 
 type ServedPromptParts = { blobs: Blobs; clock: Clock; most: number; person: Exchange }
 
-/** Gets the messages of a prompt as the text of a turn, with their pictures beside it. */
+/** Fetches the messages of a prompt as the text of a turn, together with their pictures. */
 export async function readCalledPrompt(
   { servers, server, prompt, typed }: CalledPrompt,
   parts: ServedPromptParts,
@@ -104,10 +104,10 @@ export async function readCalledPrompt(
   return { prompt: servedPromptText(`${command}${typed === '' ? '' : ` ${typed}`}`, server, body), pictures }
 }
 
-/** A prompt with more messages than this is cut. */
+/** A prompt with more messages than this is shortened. */
 const mostMessages = 200
 
-/** The messages in their order. If an assistant speaks among them, each says whose it is. */
+/** Joins the messages in order. If some are an assistant's, each message is labelled with its author. */
 async function messagesText(
   server: string,
   messages: readonly PromptMessage[],

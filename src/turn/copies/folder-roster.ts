@@ -6,13 +6,16 @@ import { rosterParts } from '../app.ts'
 import { closeNative, leaveSession, newNativeState } from '../../native/native-parts.ts'
 import { openRoster } from '../roster.ts'
 
-/** The roster for a folder, which may be one other than the conversation's own; `close` stops what our own agents started there. */
+/** The roster for a folder, which may differ from the conversation's own; `close` stops everything that our own agents started there. */
 type FolderRoster = Roster & { close(): Promise<void> }
 
-/** The parts of our own agents for a folder other than the conversation's own; `close` stops what they started there. */
+/** The parts of our own agents for a folder other than the conversation's own; `close` stops everything that they started there. */
 type FolderNative = { native: NativeParts; close(): Promise<void> }
 
-/** Tools, sandbox and MCP servers of our own agents for a folder. What these agents remember is theirs alone, such as the files that they have read. */
+/**
+ * Creates the tools, sandbox and MCP servers of our own agents for a folder. These agents share no memory with others, such as the list
+ * of files that they have read.
+ */
 export function nativeIn(app: App, at: Pick<ProjectCopy, 'root' | 'cwd'>): FolderNative {
   const { session, trust, notes } = app.native.state
   const fresh = newNativeState()

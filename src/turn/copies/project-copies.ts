@@ -14,9 +14,9 @@ import { setUpWorktree } from '../../worktrees/worktree-setup.ts'
 import { worktreeParts } from '../../crew/machine/crews.ts'
 
 /**
- * Opens copies of the project, in git worktrees, for work that is done side by side. Undefined without a repository, or if
- * nothing is kept. `keeps`: whether a copy stays for a day if this process dies before somebody saw the work in it.
- * `installed`: whether the installed dependencies are copied too, unless `crew.setup` installs them.
+ * Opens copies of the project, in git worktrees, for work that is done side by side. Undefined without a repository, or in a run that
+ * stores nothing. `keeps`: whether a copy stays for a day if this process dies before somebody saw the work in it. `installed`: whether
+ * the installed dependencies are copied too, unless `crew.setup` installs them.
  */
 export function openProjectCopies(
   app: AppRecords,
@@ -25,7 +25,7 @@ export function openProjectCopies(
   const { place, project, io, ephemeral } = app
   if (ephemeral || !gitFolders(place.root)) return undefined
   const parts = { ...place, slug: project.slug, env: io.env }
-  // Results are brought back one at a time, so that each sees what the one before it changed in the project.
+  // Results are merged into the project one at a time, so that each sees the changes of the one before it.
   const joining = serialQueue()
   // Git fails when two worktrees are made or removed at the same time.
   const listing = serialQueue()
@@ -79,7 +79,7 @@ export function openProjectCopies(
   }
 }
 
-/** Why no copy of the project can be made, as the end of a sentence; undefined if one can. */
+/** Says why no copy of the project can be made, as the end of a sentence; undefined if copies are possible. */
 export async function noCopies({ ephemeral, place, io }: AppPlace): Promise<string | undefined> {
   if (ephemeral) return 'nothing of this run is kept'
   if (!gitFolders(place.root)) return 'this project is not a git repository'

@@ -8,12 +8,12 @@ type OrderOptions = {
   strategy: Strategy
   /** The agent that answered last. */
   position?: string
-  /** The order that was drawn for the strategy `measured`; without one the configured order holds. */
+  /** The order that was drawn for the strategy `measured`; without it the configured order applies. */
   drawn?: readonly string[]
   random(): number
 }
 
-/** The order in which agents are asked; `first` goes before all. */
+/** The order in which agents are asked; `first` comes before all others. */
 export function agentOrder(names: readonly string[], o: OrderOptions & { first?: string }): string[] {
   const line = byStrategy(names, o)
   if (o.first === undefined || !line.includes(o.first)) return line
@@ -26,7 +26,7 @@ function byStrategy(names: readonly string[], o: OrderOptions): string[] {
     const drawn = o.drawn?.filter((name) => names.includes(name)) ?? []
     return [...drawn, ...names.filter((name) => !drawn.includes(name))]
   }
-  // An agent that left the roster has no place in it: the line starts at its head.
+  // If that agent left the roster, the order starts at the top of the list.
   const at = o.position === undefined ? -1 : names.indexOf(o.position)
   const start = at < 0 ? 0 : o.strategy === 'round-robin' ? at + 1 : at
   return [...names.slice(start), ...names.slice(0, start)]
@@ -41,7 +41,10 @@ function shuffled(names: readonly string[], random: () => number): string[] {
   return line
 }
 
-/** The agent that would take the next turn; undefined when it is not drawn yet, or no agent is free. `out`: agents that this process does not ask; `drawn`: the order that was drawn for the strategy `measured`. */
+/**
+ * The agent that would get the next turn; undefined if the draw is still missing or no agent is free. `out`: agents that this process
+ * leaves out; `drawn`: the order that was drawn for the strategy `measured`.
+ */
 export function nextAgent(
   names: readonly string[],
   strategy: Strategy,
@@ -60,10 +63,10 @@ export function nextAgent(
 
 const reasons: Record<Strategy, string | undefined> = {
   'round-robin': 'next in line',
-  // The same agent as before needs no explanation.
+  // No explanation is needed if the agent stays the same.
   exhaustion: undefined,
   random: 'drawn at random',
-  // A note at the beginning of the turn has said why.
+  // A note at the beginning of the turn has already explained the choice.
   measured: undefined,
 }
 

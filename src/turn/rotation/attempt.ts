@@ -5,16 +5,16 @@ import type { Ask } from '../../core/talk/question.ts'
 import type { Turn } from '../../core/work/agent.ts'
 import { defined } from '../../base/defined.ts'
 
-/** A failed attempt as it is kept, and given to the agent that comes next. */
+/** A failed attempt, as it is stored and shown to the next agent. */
 export type FailedAttempt = Attempt & { by: string }
 
 type AttemptSources = {
   mask(text: string): string
-  /** The files that changed since the last call, so that each attempt is reported with its own. */
+  /** Returns the files that changed since the last call, so that each attempt reports only its own changes. */
   changes?(): Promise<string[]>
 }
 
-/** Records one agent's attempt at a turn, and reports what it did if it fails. */
+/** Records one agent's attempt at a turn, and reports what the agent did if the attempt fails. */
 export class AttemptRecord {
   #by: string
   #clock: Clock
@@ -41,7 +41,7 @@ export class AttemptRecord {
 
   async failed(failure: Failure): Promise<FailedAttempt> {
     const { mask, changes } = this.#sources
-    // Without a look at the files, the calls still say what was touched.
+    // Even if the files cannot be compared, the calls still show which files were touched.
     const changed = await changes?.().catch(() => undefined)
     return defined({
       type: 'attempt',
@@ -53,7 +53,7 @@ export class AttemptRecord {
   }
 }
 
-/** Notices what passes between the person and one attempt. */
+/** Collects the messages between the person and the agent of one attempt. */
 export class PersonWatch {
   permissionAsked = false
   /** Texts that the person typed to the attempt. */
@@ -78,10 +78,10 @@ type Did = NonNullable<Attempt['did']>
 
 const longest = 2_000
 const longestCall = 200
-/** More text is held than is reported: a secret is masked before the cut, so that no half of one is left. */
+/** More text is collected than is reported: secrets are masked before the text is cut, so that half a secret never remains. */
 const held = { words: 4 * longest, call: 4 * longestCall, calls: 200 }
 
-/** Collects an attempt's calls, files and last words from its events. */
+/** Collects an attempt's calls, files and last text from its events. */
 export class WorkSummary {
   #calls: string[] = []
   #earlier = 0
@@ -100,7 +100,7 @@ export class WorkSummary {
     }
   }
 
-  /** `changed` are the files seen to change on the disk; without them, the files that the calls named. */
+  /** `changed` are the files that changed on the disk; without them, the files that the calls named are used. */
   did(mask: (text: string) => string, changed?: readonly string[]): Did | undefined {
     const did = {
       calls: this.#lastCalls(mask),
@@ -115,7 +115,7 @@ export class WorkSummary {
     this.#spoken = spoken
   }
 
-  /** The newest calls: the next agent meets what was done last. */
+  /** The newest calls: the next agent needs to know the last steps most. */
   #lastCalls(mask: (text: string) => string): string[] {
     const newest = this.#calls.map((call) => short(mask(call))).reverse()
     const fitting = newest.slice(0, howManyFit(newest)).reverse()

@@ -1,6 +1,6 @@
 import { isForeign, requestOf } from '../select/request-text.ts'
 
-/** A first sentence that can only mean that the answer before it was wrong; the words are those of `requestOf`. */
+/** A first sentence that can only mean that the answer before it was wrong; it uses the words of `requestOf`. */
 const plainly = [
   // "No, that is wrong." "That was not right at all!" Without the "no" a pronoun must stand for the answer: "the port is wrong" does not.
   '(no|nope|sorry)? ?,? ?(that|this|it|your (answer|fix|change|solution|code)) (is|was) (still )?(just |simply |plainly |completely |totally |all )?(wrong|incorrect|not (right|correct|true|it|working)|broken now)( at all)?',
@@ -17,11 +17,14 @@ const plainly = [
 ]
 const corrects = new RegExp(`^ (${plainly.join('|')})(?= *([.!,;:-]|$))`)
 
-/** Each of the sentences has one of these words. Most prompts have none of them, and reading a request as the rules do takes milliseconds. */
+/**
+ * Each of the sentences contains one of these words. Most prompts contain none of them, and parsing a request with the rules takes
+ * milliseconds.
+ */
 const mayCorrect =
   /\b(?:wrong|incorrect|not|still|again|broken?|misunderstood|undo|revert|roll|falsch|nicht|faux|pas|mal|es correcto|lo que|todav|sigue)\b|n['‘’]t\b/i
 
-/** The same, in the few plain sentences of other languages that leave no doubt. */
+/** A few plain sentences in other languages that leave no doubt. */
 const plainlyElsewhere =
   /^(nein[,.! ]+)?(das (ist|war) (falsch|nicht richtig|nicht das,? was ich wollte)|das hat nicht (funktioniert|geklappt)|(es|das) (geht|funktioniert) (immer noch|noch immer) nicht)(?=\s*([.!,;:]|$))|^(non[,.! ]+)?(c[’']est faux|ce n[’']est pas (ça|correct|bon)|ça ne (marche|fonctionne) toujours pas)(?=\s*([.!,;:]|$))|^(no[,.! ]+)?(eso (está mal|no es (correcto|lo que (pedí|quería)))|(todavía|sigue) (no funciona|sin funcionar|fallando))(?=\s*([.!,;:]|$))/iu
 

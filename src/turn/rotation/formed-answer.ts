@@ -5,12 +5,12 @@ import { failed } from '../../core/talk/outcome.ts'
 import { tag } from '../../core/talk/transcript.ts'
 import { take } from '../../core/work/verbs.ts'
 
-/** How often an agent is asked for one answer, the first time among them. */
+/** How often an agent is asked for one answer, including the first time. */
 const mostTries = 3
 
 /**
- * An agent whose answers match the form of the turn. After an answer that does not, the agent is asked again, with the faults
- * of that answer. The new prompt says everything by itself, because another agent or a new thread may get it.
+ * Makes an agent's answers match the required format of the turn. If an answer does not match, the agent is asked again, with a list of
+ * the errors. The new prompt is complete in itself, because another agent or a new thread may get it.
  */
 export function formedAnswer(agent: Agent): Agent {
   return {

@@ -18,8 +18,8 @@ type RecordOptions = {
 }
 
 /**
- * The health of the agents during one turn: read when the turn begins, and written after each attempt. A turn goes on without
- * the record when it cannot be used, because the turn matters more than the right order of the agents.
+ * The health of the agents during one turn: read when the turn begins, and written after each attempt. If the record cannot be used, the
+ * turn continues without it, because the turn matters more than the right order of the agents.
  */
 export class HealthRecord {
   now: Health = noHealth
@@ -40,7 +40,7 @@ export class HealthRecord {
     const { first, consulted, cooldown, health } = this.#o
     const moves = first === undefined && !consulted
     const now = this.#clock.now()
-    // An agent that answered with the last of its quota is parked before it is asked in vain.
+    // If an answer used up an agent's quota, the agent is parked at once, so that no request is wasted on it.
     const spent = spentLimit(limits, now)
     const change = (before: Health) => {
       const after = afterSuccess(before, name, moves)
@@ -57,7 +57,9 @@ export class HealthRecord {
     if (changed !== this.now) this.now = yield* this.#from(this.#o.health.update(change), changed)
   }
 
-  /** A crash with a message that the person called a quota is one. The learned message is the masked one, as the person saw it. */
+  /**
+   * A crash counts as a spent quota if the person said so about its message. The learned message is the masked one, as the person saw it.
+   */
   asLearned(name: string, failure: Failure): Failure {
     if (failure.kind !== 'crash' || learnedAs(this.now, name, this.#o.mask(failure.message)) !== 'quota') return failure
     const retryAt = resetTime(failure.message, this.#clock.now())

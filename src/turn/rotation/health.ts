@@ -7,8 +7,8 @@ import { isPlainObject } from '../../base/plain-object.ts'
 import { isLearned } from './learned-quotas.ts'
 
 /**
- * The agents' failures and quotas, kept over restarts and shared by processes. `position` is the agent that answered last;
- * `learned` holds what the person said of messages that termaite did not know.
+ * The agents' failures and quotas, stored across restarts and shared by processes. `position` is the agent that answered last; `learned`
+ * contains the person's explanations of messages that termaite did not know.
  */
 export type Health = {
   position?: string
@@ -16,25 +16,27 @@ export type Health = {
   learned?: Record<string, LearnedMessages>
 }
 
-/** `failures` counts failures in a row. A cool-down or parking that is over is kept: the next one is measured by it. */
+/**
+ * `failures` counts failures in a row. A cool-down or parking that is over stays in the record: the length of the next one depends on it.
+ */
 export type AgentHealth = {
   failures: number
   cooldown?: { until: number; seconds: number }
   parked?: { until: number; seconds?: number; why: string }
-  /** `seconds` is set when the provider did not say how long. */
+  /** `seconds` is set if the provider did not say how long to wait. */
   busy?: { until: number; seconds?: number; why: string }
 }
 
 export type Cooldown = { failures: number; seconds: number; maxSeconds: number }
 
-/** Why an agent is not asked now, and until when. */
+/** Why an agent is left out now, and until when. */
 export type Away = { as: 'parked' | 'busy' | 'cooling down'; until: number; why?: string }
 
 export const noHealth: Health = { agents: {} }
 
 export const healthDoc = (store: Store): Doc<Health> => store.doc('health', noHealth, knownHealth)
 
-/** Reads a stored health record: an empty one means that nothing is known, one of another shape is rejected. */
+/** Parses a stored health record: an empty one means that nothing is known, and one of another shape is rejected. */
 export function knownHealth(found: unknown): Health | undefined {
   if (!isPlainObject(found)) return undefined
   const { position, agents = {}, learned } = found
@@ -60,13 +62,13 @@ function healthOf(health: Health, name: string): AgentHealth {
 }
 
 /**
- * Whether the rest of a wait whose length we chose is no longer than that length. A longer rest means that the clock
- * was set back, and then the wait counts as over.
+ * Whether the rest of a wait is no longer than the length that we chose for the whole wait. If the rest is longer, the clock was set
+ * back, and the wait counts as over.
  */
 const isPlausible = ({ until, seconds }: { until: number; seconds?: number }, now: number) =>
   seconds === undefined || until - now <= seconds * 1_000
 
-/** The reason that keeps an agent away longest; `ignoreCooldown` when the person named the agent. */
+/** The reason that keeps an agent away longest; `ignoreCooldown` is set if the person named the agent. */
 export function away(health: Health, name: string, now: number, ignoreCooldown = false): Away | undefined {
   const { parked, busy, cooldown } = healthOf(health, name)
   const reasons: Away[] = [
@@ -79,14 +81,16 @@ export function away(health: Health, name: string, now: number, ignoreCooldown =
   return reasons.filter(({ until }) => until > now).sort((a, b) => b.until - a.until)[0]
 }
 
-/** Whether an agent is kept away by failures that may pass at any moment: no quota is spent, and no provider named a time. */
+/**
+ * Whether an agent is away only because of failures that may pass at any moment: its quota is not spent, and the provider gave no time.
+ */
 export function isGuess(health: Health, name: string, now: number): boolean {
   const { parked, busy } = healthOf(health, name)
   const spent = parked !== undefined && parked.until > now && isPlausible(parked, now)
   return !spent && !(busy !== undefined && busy.seconds === undefined && busy.until > now)
 }
 
-/** Returns the same object when nothing changed, so that a healthy turn writes nothing. */
+/** Returns the same object if nothing changed, so that a healthy turn writes nothing. */
 export function afterSuccess(health: Health, name: string, moves: boolean): Health {
   const clean = Object.keys(healthOf(health, name)).length === 1 && healthOf(health, name).failures === 0
   const stays = !moves || health.position === name
@@ -95,7 +99,7 @@ export function afterSuccess(health: Health, name: string, moves: boolean): Heal
   return { ...health, ...(moves && { position: name }), agents }
 }
 
-/** Returns the same object when a failure of this kind says nothing about the agent. */
+/** Returns the same object if a failure of this kind says nothing about the agent. */
 export function afterFailure(health: Health, name: string, failure: Failure, now: number, limits: Cooldown): Health {
   const was = healthOf(health, name)
   const stated = failure.retryAt !== undefined && failure.retryAt > now ? failure.retryAt : undefined
@@ -121,7 +125,7 @@ export function afterFailure(health: Health, name: string, failure: Failure, now
 
 function park(was: AgentHealth, why: string, now: number, stated: number | undefined): AgentHealth['parked'] {
   if (stated !== undefined) return { until: stated, why }
-  // Another process met the same limit: it is one limit, not a second one that would double.
+  // Another process met the same limit. That is still one limit, so the wait must not double.
   if (was.parked && was.parked.until > now) return was.parked
   const seconds = was.parked?.seconds ? Math.min(was.parked.seconds * 2, longestParkSeconds) : parkSeconds
   return { until: now + seconds * 1_000, seconds, why }
@@ -140,7 +144,7 @@ function withAgent(health: Health, name: string, agent: AgentHealth): Health {
   return { ...health, agents: { ...health.agents, [name]: agent } }
 }
 
-/** The health record for turns that the rotation has no part in: only what is learned of an agent's quota is kept. */
+/** The health record for turns that bypass the rotation: only news about an agent's quota is stored. */
 export function quotasOnly(health: Doc<Health>): Doc<Health> {
   return {
     ...health,
@@ -159,8 +163,8 @@ function withQuotasOf(now: Health, after: Health): Health {
 export type Limit = Extract<Live, { type: 'limit' }>
 
 /**
- * The quota failure that an agent's next turn would end with, once one of its provider's windows is spent. Of several
- * spent windows the one that renews last counts.
+ * The quota failure that an agent's next turn would end with, once one of its provider's windows is spent. If several windows are spent,
+ * the one that renews last counts.
  */
 export function spentLimit(limits: readonly Limit[], now: number): Failure | undefined {
   const [last] = limits

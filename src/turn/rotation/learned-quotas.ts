@@ -1,4 +1,4 @@
-/** Failure messages of an agent that a person has explained: as a spent quota, or as plain faults. */
+/** Failure messages of an agent that a person has explained: either as a spent quota, or as ordinary errors. */
 export type LearnedMessages = { quota: readonly string[]; fault: readonly string[] }
 
 /** A record with the learned messages of each agent. */
@@ -6,14 +6,14 @@ type WithLearned = { learned?: Record<string, LearnedMessages> }
 
 const nothing: LearnedMessages = { quota: [], fault: [] }
 
-/** The oldest messages of an agent are forgotten, so that the record stays small. */
+/** An agent's oldest messages are forgotten, so that the record stays small. */
 const mostMessages = 40
 
 const months = 'jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec'
 const weekdays = 'mon|tue|wed|thu|fri|sat|sun'
 const dayWord = new RegExp(String.raw`\b(?:${months}|${weekdays})[a-z]*\b`, 'g')
 
-/** A message without the parts that differ from one day to the next: numbers, dates and identifiers. */
+/** Returns a message without the parts that change from day to day: numbers, dates and identifiers. */
 export function shapeOf(message: string): string {
   return message
     .toLowerCase()
@@ -31,7 +31,7 @@ export function learnedAs(health: WithLearned, name: string, message: string): k
   return quota.includes(shape) ? 'quota' : fault.includes(shape) ? 'fault' : undefined
 }
 
-/** Remembers what a message means; the person's latest answer counts. */
+/** Remembers the meaning of a message; the person's latest answer counts. */
 export function learn<H extends WithLearned>(health: H, name: string, message: string, as: keyof LearnedMessages): H {
   const shape = shapeOf(message)
   const before = messagesOf(health, name)
@@ -49,7 +49,7 @@ function messagesOf({ learned = {} }: WithLearned, name: string): LearnedMessage
 
 const isTexts = (found: unknown) => Array.isArray(found) && found.every((one) => typeof one === 'string')
 
-/** Whether a stored record of learned messages has the shape of one. */
+/** Whether a stored record of learned messages is valid. */
 export function isLearned(found: unknown): found is Record<string, LearnedMessages> {
   if (typeof found !== 'object' || found === null || Array.isArray(found)) return false
   return Object.values(found).every(

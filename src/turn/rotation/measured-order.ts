@@ -1,6 +1,6 @@
 /**
- * The known facts about one agent's work in one turn. `here`: in this project. `kind`: the kind of request, if it is known.
- * Without `good` the turn was answered, and nobody has said or checked whether well.
+ * The known facts about one agent's work in one turn. `here`: in this project. `kind`: the kind of request, if known. Without `good` the
+ * turn was answered, but nobody has said or checked whether the answer was good.
  */
 export type Evidence = {
   agent: string
@@ -12,45 +12,51 @@ export type Evidence = {
   at: number
 }
 
-/** The chance of one turn, drawn once and kept: the same draw and the same evidence give the same order in every process. */
+/** The random draw for one turn, made once and stored: the same draw and the same evidence give the same order in every process. */
 export type Draw = { seed: number; at: number }
 
-/** The agents in the order in which they are asked, and why a certain one of them goes first, in a sentence. */
+/** The agents in the order in which they are asked, and a sentence that says why the first one comes first. */
 export type MeasuredOrder = {
   line: string[]
   why(agent: string): string | undefined
 }
 
-/** The price of the person's own effort for one try (the prompt and the look at the result), and of an hour of waiting, in US dollars. */
+/**
+ * The price, in US dollars, of the person's own effort for one try (writing the prompt and checking the result), and of an hour of
+ * waiting.
+ */
 const priceOfTry = 2
 const priceOfHour = 12
 
-/** The price of one success: the price of one try, times the number of tries that a success takes. */
+/** The price of one success: the price of one try, multiplied by the number of tries that a success needs. */
 export const priceOfSuccess = (share: number, cost: number, ms: number): number =>
   (priceOfTry + cost + (ms / 3_600_000) * priceOfHour) / share
 
-/** Agents change: evidence counts half after this many days, and half again after this many later turns in this project. */
+/** Agents change: the weight of evidence halves after this many days, and again after this many later turns in this project. */
 const halfLifeDays = 30
 const halfLifeTurns = 100
 
-/** How much evidence about another kind of request counts, and how much that of another project. */
+/** The weight of evidence about another kind of request, and of evidence from another project. */
 const otherKind = 0.15
 const elsewhere = 0.25
-/** The most turns that all evidence from other projects stands for: it is a first guess, and what happened here soon outweighs it. */
+/**
+ * All evidence from other projects together weighs as much as this many turns at most: it is a first guess, and evidence from this
+ * project soon outweighs it.
+ */
 const mostElsewhere = 4
 
-/** An answer that nobody complained about was probably good; that says less than a check, or than a person's own judgement. */
+/** An answer without complaint was probably good, but that is weaker evidence than a check or a person's own judgement. */
 const unjudged = { weight: 0.15, share: 0.8 }
 
-/** The assumption about an agent of which nothing is known: a good share of successes, as if from three turns. */
+/** The assumption about an agent without any evidence: a good share of successes, as if from three turns. */
 const before = { good: 2, bad: 1 }
 
-/** How far the costs and times of single turns lie apart, as the standard deviation of their logarithm. */
+/** The assumed spread of the costs and times of single turns: the standard deviation of their logarithm. */
 const spread = 0.8
 
 /**
- * How far the drawn numbers lie from the expected ones. A number below 1 explores less, which did better in a simulation with
- * drift (bench/measured-rotation.ts).
+ * The spread of the drawn numbers around the expected ones. A number below 1 explores less, which did better in a simulation with drift
+ * (bench/measured-rotation.ts).
  */
 const boldness = 0.4
 
@@ -102,7 +108,7 @@ function knownOf(
   const foreign = new Map(names.map((name) => [name, { good: 0, bad: 0 }]))
   let later = 0
   for (const one of evidence) {
-    // Turns of agents that left the roster count as later turns too, but not as evidence.
+    // Turns of agents that left the roster also make earlier turns older, but are not evidence themselves.
     const age = 0.5 ** (Math.max(0, now - one.at) / (halfLifeDays * 86_400_000)) * 0.5 ** (later / halfLifeTurns)
     if (one.here) later++
     const agent = known.get(one.agent)
@@ -150,13 +156,13 @@ function count(mean: Mean, value: number | undefined, weight: number): void {
 
 const total = ({ judged, unjudged: rest }: Counted) => judged + rest
 
-/** The mean over the agents whose cost or time is known: an agent without any is taken to be like the others. */
+/** The mean over the agents whose cost or time is known: an agent without data is assumed to be like the others. */
 function usualOf(known: ReadonlyMap<string, Known>, what: 'cost' | 'ms'): number {
   const means = [...known.values()].flatMap(({ [what]: { sum, weight } }) => (weight > 0 ? [sum / weight] : []))
   return means.length === 0 ? 0 : means.reduce((all, one) => all + one, 0) / means.length
 }
 
-/** The price of a success of this agent; `normal` gives the chance. */
+/** The price of a success of this agent; `normal` supplies the randomness. */
 function drawnPrice({ good, bad, cost, ms }: Known, usual: { cost: number; ms: number }, normal: () => number): number {
   // The logarithm of the odds of a beta distribution has exactly this mean and variance.
   const odds = digamma(good) - digamma(bad) + normal() * Math.sqrt(trigamma(good) + trigamma(bad))
@@ -165,19 +171,22 @@ function drawnPrice({ good, bad, cost, ms }: Known, usual: { cost: number; ms: n
   return priceOfSuccess(share, money, drawnMean(ms, usual.ms, normal()))
 }
 
-/** A mean that may lie further from the one that was seen, the fewer turns were seen. One more turn like the usual ones is assumed. */
+/** Draws a mean that may differ more from the observed one if fewer turns were observed. One extra turn at the usual value is assumed. */
 function drawnMean({ sum, weight }: Mean, usual: number, normal: number): number {
   if (weight === 0) return usual
   return (sum / weight) * Math.exp((normal * spread) / Math.sqrt(weight + 1))
 }
 
-/** Normal numbers for one agent, with `boldness` as their deviation: each agent has a row of its own, so that one more agent changes nothing for the others. */
+/**
+ * Normal random numbers for one agent, with `boldness` as their deviation: each agent has a row of its own, so that adding an agent does
+ * not change the numbers of the others.
+ */
 function normals(seed: number, name: string): () => number {
   const next = uniform(seed, name)
   return () => boldness * Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next())
 }
 
-/** Numbers from 0 up to 1 that follow from the seed and the name alone (mulberry32 over an FNV-1a hash). */
+/** Random numbers from 0 up to 1, determined by the seed and the name alone (mulberry32 over an FNV-1a hash). */
 function uniform(seed: number, name: string): () => number {
   let state = (seed ^ 0x81_1c_9d_c5) >>> 0
   for (const letter of name) state = Math.imul(state ^ letter.codePointAt(0)!, 0x01_00_01_93) >>> 0
@@ -189,7 +198,7 @@ function uniform(seed: number, name: string): () => number {
   }
 }
 
-/** The derivative of the logarithm of the gamma function, and its own derivative: both by their series, from 6 on. */
+/** The derivative of the logarithm of the gamma function, and the derivative of that: both use their series, from 6 on. */
 function digamma(of: number): number {
   let x = of
   let sum = 0
@@ -206,7 +215,7 @@ function trigamma(of: number): number {
   return sum + 1 / x + square / 2 + (square / x) * (1 / 6 - square * (1 / 30 - square / 42))
 }
 
-/** `tries`: another agent is expected to do better, and this one is asked to learn more about it. */
+/** `tries`: another agent is expected to do better, but this one is chosen to learn more about it. */
 function whyFirst(agent: string, { turns }: Known, tries: boolean): string {
   const { alike, here, elsewhere: others } = turns
   const record =

@@ -8,7 +8,7 @@ type Tally = {
   tried: { name: string; failure: Failure }[]
   /** Agents that were not asked because they are out of quota, busy or cooling down. */
   away: Absent[]
-  /** Agents that were not asked because this process had ruled them out already. */
+  /** Agents that were not asked because this process had already excluded them. */
   out: { name: string; failure: Failure }[]
   /** Agents that were not asked because the person did not want to share the conversation with them. */
   unshared: string[]
@@ -16,17 +16,20 @@ type Tally = {
 
 export const newTally = (): Tally => ({ tried: [], away: [], out: [], unshared: [] })
 
-/** An agent that only needs time. */
+/** An agent that will be available again after a wait. */
 export type Absent = { name: string; away: Away }
 
 export function firstBack(absent: readonly Absent[]): Absent | undefined {
   return absent.toSorted((a, b) => a.away.until - b.away.until)[0]
 }
 
-/** The failure of a turn that no agent answered; `absent` are the agents that only need time. */
+/** The failure of a turn that no agent answered; `absent` are the agents that will be available again after a wait. */
 export function noAnswer(tally: Tally, absent: readonly Absent[], now: number): Outcome {
   const first = firstBack(absent)
-  /** The reasons why no agent gave an answer, as text; that of `timed` without its time, which the sentence tells elsewhere. */
+  /**
+   * The reasons why no agent gave an answer, as text; the reason of `timed` is without its time, because the sentence mentions that
+   * elsewhere.
+   */
   const told = (timed?: Absent) =>
     [
       ...tally.tried.map(({ name, failure }) => failureSentence(name, failure)),
@@ -34,7 +37,7 @@ export function noAnswer(tally: Tally, absent: readonly Absent[], now: number): 
       ...tally.out.map(({ name, failure }) => failureSentence(name, failure)),
       ...tally.unshared.map((name) => `${name}: not asked, because the conversation is not shared with it`),
     ].join('; ')
-  // The last failure that is more than a spent quota or a busy provider decides the kind of the outcome.
+  // The last failure that is worse than a spent quota or a busy provider decides the kind of the outcome.
   const fault = tally.tried.findLast(({ failure }) => failure.kind !== 'quota' && failure.kind !== 'busy')
   if (fault) return failed(fault.failure.kind, `no agent could answer: ${told()}`)
   if (tally.tried.length === 0 && tally.unshared.length > 0)
@@ -45,7 +48,7 @@ export function noAnswer(tally: Tally, absent: readonly Absent[], now: number): 
   if (first) {
     const kind = first.away.as === 'parked' ? 'quota' : 'busy'
     const next = `\`termaite doctor\` checks again now; ${first.name} is the first one back`
-    // Every face adds the time of the failure, so that the message must not have it too.
+    // Every face adds the time of the failure, so the message must not contain the time too.
     return failed(kind, `no agent is free: ${told(first)}; ${next}`, first.away.until)
   }
   return failed((tally.out.at(-1) ?? tally.tried.at(-1))?.failure.kind ?? 'missing', `no agent can answer: ${told()}`)
@@ -60,7 +63,7 @@ export function awayWords({ as, until }: Away, now: number): string {
     : `${stateWords[as]} until ${localTimeFrom(now, until)}`
 }
 
-/** Formats a reason as a sentence after the name of the agent, with the time or without. */
+/** Formats a reason as the rest of a sentence after the agent's name, with or without the time. */
 function awaySentence(away: Away, now: number, timed: boolean): string {
   if (away.until <= now) return awayWords(away, now)
   return `is ${timed ? awayWords(away, now) : stateWords[away.as]}`

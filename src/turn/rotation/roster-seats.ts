@@ -5,7 +5,7 @@ import { messageOf } from '../../base/error-message.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { agentsThatSaw } from '../../core/talk/view.ts'
 
-/** Opens an agent of the roster for one attempt; when that fails, the attempt fails like any other. */
+/** Opens an agent of the roster for one attempt; if opening fails, the attempt fails like any other. */
 export function openSeat(
   roster: Roster,
   name: string,
@@ -27,7 +27,7 @@ export function openSeat(
   }
 }
 
-/** The company that receives what an agent gets. An unknown company counts as a vendor of its own. */
+/** The company that receives the prompts of an agent. If the company is unknown, the agent counts as a vendor of its own. */
 export const vendorOf = (agent: Agent) => agent.traits.vendor ?? agent.name
 
 /** The vendors that know a conversation already, because one of their agents saw it. */
@@ -39,7 +39,7 @@ export async function vendorsTold(
   const names = new Set(roster.names())
   const vendors = new Set<string>()
   for (const name of agentsThatSaw(told)) {
-    // The vendor of an agent that left the roster is not known any more: it counts as one of its own.
+    // The vendor of an agent that left the roster is unknown, so the agent counts as a vendor of its own.
     if (!names.has(name)) {
       vendors.add(name)
       continue
@@ -51,10 +51,10 @@ export async function vendorsTold(
   return vendors
 }
 
-/** The traits that hold for every agent of a roster. */
+/** The traits that all agents of a roster share. */
 export function sharedTraits(roster: Roster): Traits {
   const members = roster.names().map((name) => roster.open(name, { cwd: '.', leash: 'read' }))
-  // Opening is lazy: nothing was started, and no end has to be awaited.
+  // Opening is lazy: nothing was started, so there is no end to wait for.
   for (const member of members) void member.close()
   const traits = members.map((member) => member.traits)
   const vendors = [...new Set(members.map(vendorOf))]

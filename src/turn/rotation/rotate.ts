@@ -21,31 +21,34 @@ export type Rotation = {
   strategy: Strategy
   health: Doc<Health>
   cooldown: Cooldown
-  /** The agent that the person named for this turn: its cool-down is ignored and the position stays, but the turn still fails over. */
+  /**
+   * The agent that the person named for this turn. Its cool-down is ignored and the position stays, but if it fails, the next agent takes
+   * over as usual.
+   */
   first?: string
-  /** Whether only `first` may take the turn. */
+  /** Whether no agent except `first` may answer the turn. */
   only?: boolean
   random(): number
-  /** Gives the order of the strategy `measured`. A consultation has none, and keeps to the configured order. */
+  /** Returns the order of the strategy `measured`. Consultations lack this function, and use the configured order. */
   measured?(turn: Turn): Promise<MeasuredOrder | undefined>
   /** Hides secrets in the report of a failed attempt. */
   mask(text: string): string
-  /** Agents that this process does not ask any more, and why: not installed, or not logged in. */
+  /** Agents that this process no longer asks, with the reason: not installed, or not logged in. */
   out: Map<string, Failure>
   sharing: 'all' | 'ask'
-  /** The conversation that `sharing` is about, when the turn brings it in a form other than its history. */
+  /** The conversation that `sharing` is about, if the turn passes it in a form other than its history. */
   told?: readonly Entry[]
-  /** A consultation never moves the position, and its failures ask the person nothing. */
+  /** A consultation never changes the position, and its failures cause no questions to the person. */
   consulted?: boolean
   /** The files that changed since the last call, or since the turn began. */
   changes?(): Promise<string[]>
   /** Shortens the conversation, and says which agents are asked for that; gives the new history, or undefined when it could not. */
   compact?(turn: Turn, say: (words: string) => void): Promise<readonly Entry[] | undefined>
-  /** Records the answers that the rotation's own questions get. */
+  /** Records the answers to the rotation's own questions. */
   recorded?(turn: Turn): RecordedAnswers
 }
 
-/** An agent whose turn is taken by the first agent of the roster that can answer it. */
+/** An agent that passes each turn to the first agent of the roster that can answer. */
 export function rotate(roster: Roster, o: Rotation): Agent {
   let traits: Traits | undefined
   let last: { turn: string; by: string } | undefined
@@ -59,7 +62,7 @@ export function rotate(roster: Roster, o: Rotation): Agent {
       const round = new Round(roster, o, answers ? { ...turn, ask: answers.ask } : turn, answers?.notes)
       let outcome: Outcome
       try {
-        // The agent that answered one piece of a turn takes the next piece too: it knows what it did.
+        // The agent that answered one piece of a turn gets the next piece too, because it knows its own work.
         let step = yield* round.begin(last?.turn === turn.id ? last.by : undefined)
         while ('agent' in step) {
           const { agent, record } = step
@@ -87,13 +90,13 @@ export function rotate(roster: Roster, o: Rotation): Agent {
 
 const cancelled = failed('aborted', 'cancelled')
 
-/** Failures after which no other agent is asked. */
+/** Failures after which no other agent is tried. */
 const endsTheTurn: ReadonlySet<FailureKind> = new Set(['denied', 'unfinished', 'aborted'])
 
-/** The most summaries in one turn for an agent that says that the conversation is too long: each halves the conversation. */
+/** The most summaries in one turn for agents that report that the conversation is too long: each summary halves the conversation. */
 const mostShortenings = 4
 
-/** One agent's attempt at a turn: the turn as the agent gets it, and what is noticed of it. */
+/** One agent's attempt at a turn: the turn as the agent gets it, and the record of the attempt. */
 type RoundAttempt = {
   name: string
   agent: Agent
@@ -103,34 +106,35 @@ type RoundAttempt = {
   record: AttemptRecord
   person: PersonWatch
   limits: readonly Limit[]
-  /** The agents that come after the agent of this attempt. */
+  /** The agents that would be tried after this one. */
   others: readonly string[]
   see: (event: Event) => void
 }
 
 /**
- * One turn on its way through the roster. Its generators yield the rotation's own events; those of an agent go through `rotate` alone.
+ * The state of one turn as agents of the roster try it in order. Its generators yield only the rotation's own events; an agent's events
+ * pass through `rotate`.
  */
 class Round {
   answeredBy: string | undefined
-  /** The agents that may take the turn, and those of them that have yet to be tried, in their order. */
+  /** The agents that may answer the turn, and those of them that were not tried yet, in order. */
   #names: readonly string[] = []
   #line: string[] = []
   /** Notes about answers that could not be recorded. */
   #unrecorded: string[]
   #roster: Roster
   #o: Rotation
-  /** The turn as the next agent gets it: with the failed attempts and what was typed to them. */
+  /** The turn as the next agent gets it: with the failed attempts and the texts that the person typed to them. */
   #turn: Turn
-  /** Whether a person decides how the turn goes on after a failure. */
+  /** Whether a person can decide about the next step after a failure. */
   #attended: boolean
   #health: HealthRecord
   #tally = newTally()
   /** How often the conversation was shortened in this turn. */
   #shortenings = 0
-  /** Notes for the person about a summary that was made meanwhile. */
+  /** Notes for the person about summaries made during this turn. */
   #said: string[] = []
-  /** Vendors that know the conversation; undefined when it may be shared with all. */
+  /** Vendors that already know the conversation; undefined if all vendors may see it. */
   #vendors: Set<string> | undefined
 
   constructor(roster: Roster, o: Rotation, turn: Turn, unrecorded: string[] = []) {
@@ -143,8 +147,8 @@ class Round {
   }
 
   /**
-   * Puts the agents into their order, and gives the first attempt, or the outcome if no agent can try. `previous` answered an earlier
-   * piece of the same turn.
+   * Puts the agents into order, and returns the first attempt, or the outcome if no agent can try. `previous` answered an earlier piece
+   * of the same turn.
    */
   async *begin(previous: string | undefined): AsyncGenerator<Event, RoundAttempt | Outcome> {
     const { first, only, sharing, strategy, random, told } = this.#o
@@ -205,8 +209,8 @@ class Round {
   }
 
   /**
-   * Whether an agent is the only one that could answer at all, and only its failures keep it away: then a cool-down would help
-   * nobody. The others are out, or out of quota.
+   * Whether an agent is the only one that can answer at all, and is away only because of its own failures: then skipping it would help
+   * nobody. The others are excluded, or out of quota.
    */
   #isLast(name: string, names: readonly string[]): boolean {
     const now = this.#turn.clock.now()
@@ -214,7 +218,7 @@ class Round {
     return isGuess(this.#health.now, name, now) && names.every((one) => one === name || !able(one))
   }
 
-  /** Asks what to do about a chosen agent that is out of quota or busy: 'try' it anyway, end the turn, or (undefined) skip it. */
+  /** Asks what to do if a chosen agent is out of quota or busy: 'try' it anyway, end the turn, or (undefined) skip it. */
   async #askAboutAbsence(name: string, others: readonly string[]): Promise<Outcome | 'try' | undefined> {
     const absence = this.#tally.away.find((absent) => absent.name === name)
     if (!absence || this.#o.only || this.#o.consulted) return undefined
@@ -259,18 +263,21 @@ class Round {
     return attempt
   }
 
-  /** How the turn goes on after an attempt: with the outcome that ends it, with the same agent again, or with the next one. */
+  /**
+   * Returns the next step after an attempt: the outcome that ends the turn, a new attempt of the same agent, or an attempt of the next
+   * one.
+   */
   async *afterAttempt(attempt: RoundAttempt, outcome: Outcome): AsyncGenerator<Event, RoundAttempt | Outcome> {
     const { name, agent, record, person, limits, others } = attempt
     const turn = this.#turn
     const denials = denialsOf(outcome)
-    // A permission that the person refused during this attempt is not asked for again.
+    // If the person refused a permission during this attempt, the card does not ask for it again.
     if (denials.length > 0 && this.#attended && !person.permissionAsked) {
       const looser = await askAllow(turn, agent, denials)
       yield* this.unrecorded()
       if (looser) {
         const what = outcome.ok ? `${name} was not allowed: ${denials.join('; ')}` : outcome.failure.message
-        // The next attempt learns of its looser leash; otherwise the agent would not try the denied actions again.
+        // The next attempt's prompt mentions its looser leash; otherwise the agent would not try the denied actions again.
         yield await this.#handOver(
           record,
           { kind: 'denied', message: `${what}. It may do more now: ${looser.means}` },
@@ -288,7 +295,7 @@ class Round {
     }
     if (endsTheTurn.has(outcome.failure.kind))
       return { ...outcome, failure: { ...outcome.failure, message: this.#o.mask(outcome.failure.message) } }
-    // The failure of an agent that was being cancelled says nothing about the agent.
+    // If the attempt was being cancelled, its failure says nothing about the agent.
     if (turn.signal.aborted) return cancelled
     const failure = this.#health.asLearned(name, outcome.failure)
     yield* this.#health.failed(name, failure)
@@ -299,7 +306,7 @@ class Round {
     return after ?? (yield* this.#next())
   }
 
-  /** Another attempt of the same agent. */
+  /** Starts another attempt of the same agent. */
   async *#again(name: string, allowed: Leash | undefined): AsyncGenerator<Event, RoundAttempt | Outcome> {
     return (yield* this.#attempt(name, allowed)) ?? (yield* this.#next())
   }
@@ -317,7 +324,7 @@ class Round {
     return false
   }
 
-  /** Gives the failed attempt, with what was typed meanwhile, to the agent that comes next; returns it as an event to be kept. */
+  /** Passes the failed attempt, with the texts typed meanwhile, to the next agent; returns it as an event to store. */
   async #handOver(record: AttemptRecord, failure: Failure, { typed }: PersonWatch): Promise<Event> {
     const attempt = await record.failed(failure)
     this.#tally.tried.push({ name: attempt.by, failure: attempt.failure })
@@ -326,7 +333,7 @@ class Round {
     return attempt
   }
 
-  /** How the turn goes on after a failure: it ends, the same agent tries again, or (undefined) the next one goes on. */
+  /** Decides the next step after a failure: the turn ends, the same agent tries again, or (undefined) the next agent takes over. */
   async #afterFailure(
     agent: Agent,
     failure: Failure,
@@ -370,7 +377,7 @@ class Round {
     return true
   }
 
-  /** The outcome of a turn that no agent answered. If only time is missing, the person may wait for the first agent that is back. */
+  /** The outcome of a turn that no agent answered. If an agent will be available later, the person may wait for it. */
   async #withoutAnswer(names: readonly string[]): Promise<Outcome> {
     const { signal, clock } = this.#turn
     const now = clock.now()

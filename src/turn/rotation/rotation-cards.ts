@@ -6,7 +6,7 @@ import { failed } from '../../core/talk/outcome.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
 import { awayWords } from './no-answer.ts'
 
-/** Asks whether an agent of another vendor may be given the conversation. */
+/** Asks whether an agent of another vendor may see the conversation. */
 export async function askToShare(turn: Turn, agent: Agent, vendor: string): Promise<boolean> {
   const who = vendor === agent.name ? agent.name : `${agent.name} (${vendor})`
   const picks = await turn.ask(
@@ -29,13 +29,13 @@ export async function askToShare(turn: Turn, agent: Agent, vendor: string): Prom
   return picks?.includes('yes') ?? false
 }
 
-/** The actions that an agent was not allowed, in its own words; empty when it was allowed all it wanted. */
+/** The actions that were denied to an agent, in its own words; empty if nothing was denied. */
 export function denialsOf(outcome: Outcome): readonly string[] {
   if (outcome.ok) return outcome.denials ?? []
   return outcome.failure.kind === 'denied' ? [outcome.failure.message] : []
 }
 
-/** Asks for the looser leash that the denied actions need; undefined when the person leaves things as they are. */
+/** Asks for the looser leash that the denied actions need; undefined if the person changes nothing. */
 export async function askAllow(turn: Turn, agent: Agent, denials: readonly string[]): Promise<Looser | undefined> {
   const { looser } = agent.traits
   if (!looser) return undefined
@@ -60,7 +60,7 @@ export async function askAllow(turn: Turn, agent: Agent, denials: readonly strin
   return picks?.includes('allow') ? looser : undefined
 }
 
-/** Asks the person to log the agent in; true when it is to be tried again. */
+/** Asks the person to log the agent in; true if the agent should be tried again. */
 export async function askLogin(turn: Turn, agent: Agent, failure: Failure, next: string | undefined): Promise<boolean> {
   const { login } = agent.traits
   const picks = await turn.ask(
@@ -74,7 +74,7 @@ export async function askLogin(turn: Turn, agent: Agent, failure: Failure, next:
         once: { id: 'again', label: 'I have logged in, try again' },
         no: { id: 'next', label: next === undefined ? `Continue without ${agent.name}` : `Continue with ${next}` },
       }),
-      // Even a no lets another agent begin and spend something.
+      // Even a "no" starts another agent and costs something.
       unanswered: 'stop here and keep the text',
       cancels: true,
     },
@@ -83,10 +83,13 @@ export async function askLogin(turn: Turn, agent: Agent, failure: Failure, next:
   return picks?.includes('again') ?? false
 }
 
-/** How long the card about a spent quota is shown before the turn goes on with the next agent. */
+/** How long the card about a spent quota is shown before the turn continues with the next agent. */
 const handOverMs = 10_000
 
-/** Asks what to do about a spent quota while another agent is free: the outcome that ends the turn, or undefined to hand over. */
+/**
+ * Asks what to do about a spent quota while another agent is free: returns the outcome that ends the turn, or undefined to continue with
+ * the other agent.
+ */
 export async function askHandOver(
   turn: Turn,
   spent: { name: string; until: number; stated: boolean },
@@ -115,8 +118,8 @@ export async function askHandOver(
 }
 
 /**
- * Asks what to do when the agent that the person chose is away: 'try' it anyway, the outcome that ends the turn, or undefined
- * to skip it.
+ * Asks what to do while the agent that the person chose is unavailable: 'try' it anyway, the outcome that ends the turn, or undefined to
+ * skip it.
  */
 export async function askAbsence(
   turn: Turn,
@@ -143,7 +146,7 @@ export async function askAbsence(
   return waitOrStop(picks, name, away.until, away.as === 'parked' ? 'quota' : 'busy')
 }
 
-/** Asks whether to wait while no agent is free: the outcome that ends the turn, or undefined without an answer. */
+/** Asks whether to wait while no agent is free: returns the outcome that ends the turn, or undefined without an answer. */
 export async function askWait(turn: Turn, { name, away }: Absent): Promise<Outcome | undefined> {
   const back = localTimeFrom(turn.clock.now(), away.until)
   const picks = await turn.ask(

@@ -3,14 +3,14 @@ import type { Framework } from '../../core/talk/framework.ts'
 import { frameworkNames, frameworkUses } from '../../core/talk/framework.ts'
 import { shortened } from './request-text.ts'
 
-/** The beginning and the end of a long request say what it wants. */
+/** Only the beginning and the end of a long request are used: they usually state the wish. */
 const longestRequest = 2000
 
-/** The newest messages are enough to say what "it" stands for. */
+/** The newest messages are enough to find the meaning of "it". */
 const mostMessages = 6
 const longestMessage = 400
 
-/** The question which framework a request needs, with the machine's capabilities and the conversation so far. */
+/** The prompt that asks which framework a request needs, given the machine's capabilities and the conversation so far. */
 export function labelPrompt(request: string, machine: string, history: readonly Entry[]): string {
   const before = recentMessages(history)
   return [
@@ -35,7 +35,7 @@ const line = (text: string) => JSON.stringify(shortened(text.trim(), longestMess
 
 const names = frameworkNames.join('|')
 
-/** Reads the chosen label from an answer; undefined if the answer does not single out one label. */
+/** Parses the chosen label from an answer; undefined if the answer does not single out one label. */
 export function parseLabel(answer: string): Framework | undefined {
   const lines = answer.split('\n').map((line) => line.replace(/[^\w-]+/g, ' ').trim())
   // The last label alone on a line counts: an agent that reasons first decides at the end.
@@ -43,7 +43,7 @@ export function parseLabel(answer: string): Framework | undefined {
     new RegExp(`^((the )?(answer|framework)( is)? )?(FW_)?(${names})$`, 'i').test(line),
   )
   if (alone !== undefined) return onlyLabel(alone, 'gi')
-  // Labels in small letters may be ordinary words: "a script would be too direct".
+  // Labels in small letters may be ordinary words, as in "a script would be too direct".
   return (
     onlyLabel(
       answer.replaceAll(/\b(?:fw_)?\w+\b/g, (word) => (word === word.toUpperCase() ? word : ' ')),

@@ -16,22 +16,22 @@ import {
   widePlaces,
 } from './word-lists.ts'
 
-/** A framework, and why in a short phrase. */
+/** A framework, and the reason in a short phrase. */
 export type RuleMatch = { framework: Framework; why: string }
 
 /**
- * Each rule names a framework only if the words leave no doubt. A request that no rule knows is not guessed at: the agent that
- * answers it sees the conversation and the files, speaks the person's language, and can call for thought itself.
+ * Each rule names a framework only if the words leave no doubt. If no rule matches, nothing is guessed: the agent that answers sees the
+ * conversation and the files, speaks the person's language, and can request thinking itself.
  */
 type Rule = (request: Request) => RuleMatch | undefined
 
 const match = (framework: Framework, why: string): RuleMatch => ({ framework, why })
 
-/** A command line, as it is typed at a shell. */
+/** A command line, typed as at a shell. */
 const shell =
   /^ (git|npm|npx|yarn|pnpm|cargo|docker|kubectl|ls|cd|pwd|cat|grep|rg|curl|wget|python3?|node|pip3?|mkdir|touch|cp|mv|echo|ps|df|du|top|whoami|uname|chmod|brew|apt|apt-get|tsc|pytest|jest|eslint|prettier)( (?!the|my|this|a|an|for|to|is|and|says|fails|gives|prints|QUOTED )\S+)* $/
 
-/** Requests that one tool call fulfils. */
+/** Requests that a single tool call fulfils. */
 const single = opens(
   '(run|rerun|execute|start|restart|stop|kill|open|show|display|tail|read|tell me|go to|checkout|check out|switch to|turn (on|off)|enable|disable|mute|unmute|set (the|my) (volume|brightness|timer|alarm|theme)|bump|commit|push|pull|fetch|stash|rebase|format|lint|undo|revert|redo|rename|translate|define|explain|ping|play|pause|lock (the|my) screen)',
 )
@@ -44,7 +44,7 @@ const small = sign(
   '(a |the |this |that |one )?(typos?|spelling|misspelling|comment|docstring|semicolon|comma|trailing (whitespace|comma|space)|(blank|empty) line|unused (import|variable)|console log|print statement|copyright year|version number|heading|badge)',
 )
 
-/** Questions that a look at the project or the machine answers. */
+/** Questions that can be answered by looking at the project or the machine. */
 const asksForFact = opens(
   '(what (is|are|was|does|time|day|version|port)|which (version|file|branch|port|line|folder|function)|where (is|are|do|does)|who (is|wrote|made)|when (is|was|did)|how (many|much|old|big|long) (is|are|lines|files|space|time))',
 )
@@ -64,7 +64,7 @@ const trivial: Rule = ({ text, core, words, whole }) => {
     : undefined
 }
 
-/** Whether a request that looks short and simple has words that speak against that. */
+/** Whether a request that looks short and simple contains words that suggest otherwise. */
 const doubts = (text: string) =>
   strongTrouble(text) || destroyedThings(text) || delicateParts(text) || openQuestions(text)
 
@@ -88,19 +88,19 @@ const debugging: Rule = ({ text, core, whole }) => {
   return wrong ? match('sequential', 'something does not work') : undefined
 }
 
-/** The cause is named already: "by adding", "with a", "so that". */
+/** The request already names the fix: "by adding", "with a", "so that". */
 const isNamedFix = sign(
   'by \\w+ing|with (a|an|the)|instead of|so that|typos?|wording|message|messages|text|lint|eslint',
 )
 
-/** A sentence that says how something is, and asks for nothing. */
+/** A statement about how something is, which asks for nothing. */
 const states = opens(
   '(the|my|our|this|these|it|there|something|users|people|everyone|some|sometimes|every|when|whenever|after|since|i am|i keep|i get|we get|we keep) .*\\w+ \\w+',
 )
 
 const constructs = opens('(build|create|make|develop|implement|design|write|code|program)')
 
-/** The object of a request: "a dashboard" of "build a dashboard with charts for the team". */
+/** The object of a request, such as "a dashboard" in "build a dashboard with charts for the team". */
 const objectOf = (core: string) =>
   ` ${core
     .trim()
@@ -135,7 +135,7 @@ const onLiveData = sign(
   '(on|in|to|from|against) (the |our )?(production|prod|live) (database|db|data|server|servers|system)',
 )
 
-/** The work must be right the first time. */
+/** Requests whose result must be right the first time. */
 const safetyCritical: Rule = ({ text, core }) => {
   if (asksForFact(core) || asksWhy(core)) return undefined
   if (destroyedThings(text)) return match('reflect', 'this cannot be undone')
@@ -150,7 +150,7 @@ const computes = opens(
 )
 const dataFile = /\.(csv|tsv|jsonl?|xml|xlsx?|log|parquet)\b/i
 
-/** Requests to process data, which a script does more surely than an agent by hand. */
+/** Requests to process data, which a script does more reliably than an agent by hand. */
 const dataProcessing: Rule = ({ text, core, whole }) => {
   if (!computes(core) || codeNouns(text) || doubts(text)) return undefined
   return dataNouns(core) || dataFile.test(whole) ? match('script', 'data to work through') : undefined
@@ -170,7 +170,7 @@ const exploring: Rule = ({ text, core }) => {
     : undefined
 }
 
-/** A question in another language, of which only a few plain sentences are known. */
+/** Matches a question in another language; only a few plain sentences are known. */
 const foreignTrouble: Rule = ({ whole }) =>
   reportsTrouble(whole) ? match('sequential', 'the cause is not known') : undefined
 

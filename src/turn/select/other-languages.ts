@@ -1,4 +1,4 @@
-/** Greetings, nods, thanks, and picks among options that were just named, in the languages that people write to agents in. */
+/** Greetings, nods, thanks, and choices among options that were just offered, in the languages in which people write to agents. */
 const nods = new Set(
   [
     'yes yep yeah yup no nope ok okay k sure please thanks thank you thx cheers hello hi hey there go on ahead continue carry do it that this try again retry once more stop wait next proceed',
@@ -15,13 +15,13 @@ const nods = new Set(
   ].flatMap((words) => words.split(' ')),
 )
 
-/** A longer reply says more than yes or no. */
+/** A reply longer than this says more than yes or no. */
 const longestNod = 6
 
 export const isNod = (words: readonly string[]): boolean =>
   words.length > 0 && words.length <= longestNod && words.every((word) => nods.has(word))
 
-/** Questions for the cause of a failure, one pattern for each language, matched against the request in lower case. */
+/** Questions about the cause of a failure, one pattern per language, matched against the request in lower case. */
 const troubleQuestions: readonly RegExp[] = [
   /^(?:warum|wieso|weshalb)(?=\s).*(?:fehl|abst[uü]rz|st[uü]rz|h[aä]ng|bricht|kaputt|abbruch|(?:funktioniert|geht|l[aä]uft|startet|kompiliert|baut|l[aä]dt)\b.*\bnicht)/,
   /^pourquoi(?=\s).*(?:[ée]choue|plante|erreur|bloque|ne\b.*\b(?:marche|fonctionne|compile|d[ée]marre|charge|r[ée]pond)\w* (?:pas|plus))/,
@@ -35,7 +35,7 @@ const troubleQuestions: readonly RegExp[] = [
   /왜.*(?:실패|오류|에러|충돌|멈추|안 ?(?:돼|되|됩))/,
 ]
 
-/** A pasted log is not read for the pattern: the question comes before it. */
+/** The pattern is not searched for in a pasted log: the question comes before the log. */
 const longestQuestion = 300
 
 /** Whether a request in another language asks why something fails. */

@@ -1,9 +1,9 @@
-/** A request as the rules read it: words in lower case, without quotes, pasted text and paths. */
+/** A request, prepared for the rules: words in lower case, without quotes, pasted text and paths. */
 export type Request = {
-  /** The words with single spaces between them, and one space around the whole: ` why is my build failing ? `. */
+  /** The words, separated and surrounded by single spaces: ` why is my build failing ? `. */
   text: string
   words: readonly string[]
-  /** `text` from its first meaningful word on: without "please", "can you", "I want you to". */
+  /** `text` without opening phrases such as "please", "can you" and "I want you to". */
   core: string
   /** The request as it was typed. */
   whole: string
@@ -28,7 +28,7 @@ export function requestOf(whole: string): Request {
   }
 }
 
-/** The request is before or after a pasted log, not in it. */
+/** The actual request comes before or after a pasted log, not inside it. */
 const longest = 1200
 
 export function shortened(text: string, most: number): string {
@@ -60,19 +60,19 @@ function withoutManners(text: string): string {
   }
 }
 
-/** Makes a test for any of these whole words or phrases: `fail(s|ed)?` does not find "failsafe". */
+/** Returns a function that tests whether a text contains any of these whole words or phrases: `fail(s|ed)?` does not match "failsafe". */
 export function sign(...words: string[]): (text: string) => boolean {
   const any = new RegExp(`(?<= )(${words.join('|')})(?= )`)
   return (text) => any.test(text)
 }
 
-/** Makes a test for a text that begins with one of these words or phrases. */
+/** Returns a function that tests whether a text begins with one of these words or phrases. */
 export function opens(...words: string[]): (text: string) => boolean {
   const any = new RegExp(`^ (${words.join('|')})(?= )`)
   return (text) => any.test(text)
 }
 
-/** Words that almost every sentence has, each in one language only. */
+/** Words that occur in almost every sentence, each in one language only. */
 const english = new Set(
   'the my this that these those to of is are it for with and from what why how which where who all i we you your our does not into by be can should at there have has'.split(
     ' ',

@@ -4,8 +4,8 @@ import { englishRules, foreignRules } from './framework-rules.ts'
 import { opens, isForeign, requestOf, sign } from './request-text.ts'
 
 /**
- * Names the framework that the words of a request surely call for; undefined if they leave any doubt. `followsUp`: other
- * messages came before, so that a few words may only be understood from them.
+ * Names the framework that the words of a request clearly call for; undefined if there is any doubt. `followsUp`: other messages came
+ * before, so a short request may depend on them.
  */
 export function select(text: string, followsUp = false): RuleMatch | undefined {
   const request = requestOf(text)
@@ -13,7 +13,7 @@ export function select(text: string, followsUp = false): RuleMatch | undefined {
   for (const rule of rules) {
     const found = rule(request)
     if (!found) continue
-    // An action that cannot be undone needs care, whatever "it" stands for.
+    // An action that cannot be undone needs caution, no matter which thing "it" means.
     return followsUp && isFollowUp(request) && found.framework !== 'reflect' && found.framework !== 'direct'
       ? undefined
       : found
@@ -21,10 +21,10 @@ export function select(text: string, followsUp = false): RuleMatch | undefined {
   return undefined
 }
 
-/** A longer request says by itself what it is about. */
+/** A longer request can be understood alone. */
 const longestFollowUp = 8
 
-/** Words that stand for something that was said before; "this app" names a thing of its own, "this" alone does not. */
+/** Words that refer to earlier text; "this app" names its own object, "this" alone does not. */
 const refers = sign(
   'it|its|them|they|again|instead|too|as well|(do |try )?the same|another one|the (others?|rest|remaining ones)',
   'the (first|second|third|fourth|last|next|previous|former|latter|other|old|new) (one|ones|option|approach|way|idea|version)',
@@ -34,5 +34,5 @@ const wonders = opens(
   '(and|but|so|why|why not|how|how so|how come|really|what else|anything else|what now|what then) [.?!]',
 )
 
-/** Whether a few words only make sense after the conversation before them. */
+/** Whether a short request only makes sense together with the conversation before. */
 const isFollowUp = ({ text, words }: Request) => words.length <= longestFollowUp && (refers(text) || wonders(text))

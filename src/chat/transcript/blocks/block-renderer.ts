@@ -191,7 +191,8 @@ function folded(
 }
 
 /** Everything that an agent inside a turn did. */
-function rowInside({ blocks }: AgentRow, width: number, context: RenderContext): string[] {
+function rowInside({ blocks }: AgentRow, width: number, whole: RenderContext): string[] {
+  const context = { ...whole, brief: true as const }
   const lines = blocks.flatMap((block, at) =>
     new BlockRenderer().lines(block, blocks[at - 1], Math.max(1, width - 4), context, false),
   )

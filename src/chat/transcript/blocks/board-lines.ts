@@ -59,7 +59,7 @@ export function rowMark(state: RowState, theme: Theme): string {
   return paint[state](marks[state])
 }
 
-/** An agent inside a turn in one line: its role, the agent, its state, time and tokens, and what it does or said. */
+/** An agent inside a turn in one line: its role, the agent, its state, time and tokens, and its current action or last text. */
 export function rowLine(row: AgentRow, width: number, theme: Theme, now: number, columns: RowColumns): string {
   const who = row.by
   const fitted = (word: string, to: number) =>
@@ -71,7 +71,7 @@ export function rowLine(row: AgentRow, width: number, theme: Theme, now: number,
   return `${head}  ${theme.quiet(truncateToWidth(rowWords(row, now).join(' · '), room, '…'))}`
 }
 
-/** The state of a row, its time, its tokens, and what its agent does or said. */
+/** The state of a row, its time, its tokens, and its agent's current action or last text. */
 function rowWords(row: AgentRow, now: number): string[] {
   return [...rowNumbers(row, now), said(row)].filter((word) => word !== '')
 }

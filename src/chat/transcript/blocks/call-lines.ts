@@ -1,12 +1,14 @@
 import type { CallBlock } from '../block.ts'
 import type { Theme } from '../../style/theme.ts'
 import type { RenderContext } from '../markdown/render-context.ts'
+import type { DiffLine } from '../../style/diff-lines.ts'
 import type { FileChange } from '../../../core/talk/entry.ts'
 import { truncateToWidth, visibleWidth } from '@earendil-works/pi-tui'
 import { duration, lineCounts } from '../../style/numbers.ts'
 import { inputSummary, inputText } from '../call-input.ts'
 import { bounded, safeText, oneLine } from '../../style/safe-text.ts'
 import { indented, wrapped } from '../../style/screen-text.ts'
+import { diffRows } from '../../style/diff-rows.ts'
 
 const marks = { running: '◌', ok: '✓', failed: '✗', stopped: '■' } as const
 
@@ -19,11 +21,45 @@ export function stateMark(state: CallBlock['state'], theme: Theme): string {
 /** Characters of an input or an output that an open call shows. */
 const mostOpened = 8000
 
-/** A call of a tool: one line, which expands to its input and its output. */
+/** A call of a tool: one line and the beginning of its changes, which expand to the whole input and output. */
 export function callLines(call: CallBlock, width: number, context: RenderContext, open: boolean): string[] {
-  return open
-    ? [headLine(call, width, context), ...indented(bodyLines(call, width - 4, context), '    ')]
-    : [headLine(call, width, context)]
+  const body = open ? bodyLines(call, width - 4, context) : context.brief ? [] : changesBegun(call, width - 4, context)
+  return [headLine(call, width, context), ...indented(body, '    ')]
+}
+
+/** Rows of its changes that a folded call shows. */
+const mostFoldedRows = 12
+
+/** The first rows of a finished call's changes, with whole lines of the files if possible. */
+function changesBegun(call: CallBlock, width: number, context: RenderContext): string[] {
+  if (call.state !== 'ok' || call.changes.some((change) => context.lazy.diff(change) === undefined)) return []
+  const rows: string[] = []
+  let hidden = 0
+  for (const change of call.changes) {
+    const lines = context.lazy.diff(change)!
+    const full = rows.length >= mostFoldedRows
+    if (!full && call.changes.length > 1) rows.push(context.theme.strong(oneLine(changeTitle(change))))
+    const drawn = full ? [] : rowsOf(change, lines.slice(0, mostFoldedRows), width, context)
+    let shown = 0
+    for (const more of drawn) {
+      if (shown > 0 && rows.length + more.length > mostFoldedRows) break
+      rows.push(...more.slice(0, mostFoldedRows))
+      shown++
+    }
+    hidden += lines.length - shown
+  }
+  const words = `… ${hidden} more ${hidden === 1 ? 'line' : 'lines'}; Ctrl+O shows them`
+  return hidden > 0 ? [...rows, context.theme.quiet(words)] : rows
+}
+
+function rowsOf(
+  change: FileChange,
+  lines: readonly DiffLine[],
+  width: number,
+  { theme, lazy }: RenderContext,
+): string[][] {
+  const cut = lines.map((line) => ({ ...line, text: line.text.slice(0, 2000) }))
+  return diffRows(cut, width, { theme, path: change.path, colour: lazy.colour() })
 }
 
 function headLine(call: CallBlock, width: number, context: RenderContext): string {
@@ -75,7 +111,6 @@ const changeTitle = ({ path, from, gone }: FileChange) =>
   from !== undefined ? `${from} → ${path}` : gone ? `${path} (deleted)` : path
 
 const mostLines = 400
-const signs = { added: '+ ', removed: '- ', same: '  ', skip: '  ' } as const
 
 /** How many lines a change adds and removes; undefined until the diff is computed. */
 function countsOf(change: FileChange, context: RenderContext): { added: number; removed: number } | undefined {
@@ -90,12 +125,7 @@ function changeLines(change: FileChange, width: number, context: RenderContext):
   const { theme } = context
   const lines = context.lazy.diff(change)
   if (!lines) return [theme.quiet('…')]
-  const paints = { added: theme.added, removed: theme.removed, same: theme.quiet, skip: theme.quiet }
-  const shown = lines
-    .slice(0, mostLines)
-    .flatMap(({ type, text }) =>
-      indented(wrapped(safeText(text.slice(0, 2000)), width - 2), '  ', signs[type]).map(paints[type]),
-    )
+  const shown = rowsOf(change, lines.slice(0, mostLines), width, context).flat()
   const more = lines.length - mostLines
   return more > 0 ? [...shown, theme.quiet(`… ${more} more lines; /diff shows all`)] : shown
 }

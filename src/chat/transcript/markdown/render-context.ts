@@ -2,7 +2,7 @@ import type { Env } from '../../../base/env.ts'
 import type { Theme } from '../../style/theme.ts'
 import type { FileChange } from '../../../core/talk/entry.ts'
 import type { DiffLine } from '../../style/diff-lines.ts'
-import type { Colour } from './highlight.ts'
+import type { Colour } from '../../style/highlight.ts'
 import { diffLines } from '../../style/diff-lines.ts'
 
 /** Everything besides the block itself that its rendering depends on. */
@@ -13,6 +13,8 @@ export type RenderContext = {
   links: boolean
   /** Whether the name of a language is left out above its code. */
   unnamed?: true
+  /** Whether a finished edit is its head line alone, because it is a part of a longer list. */
+  brief?: true
   /** The current time, for the elapsed time of a working agent. */
   now(): number
 }
@@ -42,7 +44,7 @@ export class LazyDetails {
   colour(): Colour | undefined {
     if (this.#colour === undefined) {
       this.#colour = 'loading'
-      import('./highlight.ts').then(
+      import('../../style/highlight.ts').then(
         ({ colourCode }) => {
           this.#colour = colourCode
           this.#came('colours')
@@ -58,7 +60,7 @@ export class LazyDetails {
     if (known === undefined) {
       this.#diffs.set(change, 'loading')
       // The block is drawn without the diff until that is computed.
-      void diffLines({ type: 'diff', ...change }).then((lines) => {
+      void diffLines(change).then((lines) => {
         this.#diffs.set(change, lines)
         this.#tell()
       })

@@ -27,7 +27,7 @@ export function agentsCommand(controls: DeskControls): Command {
   }
 }
 
-/** The subagents of termaite's own agent, with their files and what is wrong in those files. */
+/** The subagents of termaite's own agent, with their files and the errors in those files. */
 async function subagentLines(app: App): Promise<string[]> {
   if (nativeAgents(app.settings).length === 0) return []
   const { cwd, root, home } = app.place

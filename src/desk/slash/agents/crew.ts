@@ -1,13 +1,14 @@
 import type { Command, CommandWorld } from '../../../core/talk/command.ts'
 import type { OpenCrew } from '../../../crew/machine/crews.ts'
 import type { DeskControls } from '../../desk-controls.ts'
+import { enabledAgents } from '../../../settings/enabled-agents.ts'
 import { killedWords } from '../../../crew/slot.ts'
 import { UsageError } from '../../../core/io.ts'
 import { put } from '../../crew/crew-card.ts'
 import { block, blockColumns } from '../shared/code-block.ts'
 import { goingOn } from '../shared/choice.ts'
 
-const verbs = ['read', 'answer', 'attach', 'kill'] as const
+const verbs = ['spawn', 'read', 'answer', 'attach', 'kill'] as const
 
 /** How many lines of an agent's terminal are shown. */
 const lines = 40
@@ -15,15 +16,26 @@ const lines = 40
 export function crewCommand(controls: DeskControls): Command {
   return {
     name: 'crew',
-    words: '[verb <slot>]',
-    help: 'List, watch, answer or end crew agents.',
-    complete: (typed) => goingOn(typed, verbs),
+    words: '[spawn <agent> [task…]|verb <slot>]',
+    help: 'List, start, watch, answer or end crew agents.',
+    complete: (typed) => {
+      const [, agent] = /^spawn\s+(\S*)$/.exec(typed) ?? []
+      if (agent === undefined) return goingOn(typed, verbs)
+      const names = enabledAgents(controls.app().settings).map(({ name }) => name)
+      return goingOn(agent, names).map((name) => `spawn ${name}`)
+    },
     async run(args, world) {
       const { io, place, settings } = controls.app()
       const { openCrews } = await import('../../../crew/machine/crews.ts')
       const crews = openCrews(io, place, settings, { carries: false })
+      const open = crews.of()
       try {
-        await told(controls, crews.of(), args.trim().split(/\s+/), world)
+        const [isSpawn, wish = ''] = /^spawn(?:\s+([^]*))?$/.exec(args.trim()) ?? []
+        if (isSpawn === undefined) return await told(controls, open, args.trim().split(/\s+/), world)
+        const { spawnAgent } = await import('./crew-spawn.ts')
+        const stopped = { ...io, signal: AbortSignal.any([io.signal, world.signal]) }
+        if (await spawnAgent({ io: stopped, place, settings, crews, open }, wish, world))
+          await list(controls, open, world)
       } finally {
         await crews.close()
       }
@@ -70,8 +82,7 @@ async function told(
 
 async function list(controls: DeskControls, { crew }: OpenCrew, world: CommandWorld): Promise<void> {
   const slots = await crew.slots()
-  if (slots.length === 0)
-    return world.say('No crew agent is running. Start one: termaite crew spawn <agent> "<task>"', 'note')
+  if (slots.length === 0) return world.say('No crew agent is running. Start one: /crew spawn <agent> <task>', 'note')
   const { crewTable } = await import('../../crew/crew-table.ts')
   const { clock, out } = controls.app().io
   const wishes = { now: clock.now(), answer: '/crew answer', columns: blockColumns(out.columns) }

@@ -38,7 +38,7 @@ export function rotationCommands(controls: DeskControls): Command[] {
           name === undefined ? await pickAgent(controls, world) : knownWord('agent', name, [...names(), auto])
         if (agent === undefined) return
         const stays = flags.includes(stay) && agent !== auto
-        // A choice for all turns is cleared by the next choice; otherwise it would come back after one turn.
+        // A choice for all turns is cleared by the next choice; otherwise it would apply again after one turn.
         if (stays || controls.standing().stays) controls.stay(stays ? agent : undefined)
         controls.aim(stays || agent === auto ? undefined : agent)
         world.say(aimedWords(agent, stays, controls), 'note')

@@ -33,9 +33,9 @@ export function sessionCommands(controls: DeskControls): Command[] {
     {
       name: 'sessions',
       screen: true,
-      help: 'List the sessions and resume one.',
+      help: 'List, search, open, rename, fork, export and delete the sessions.',
       matters: true,
-      run: (_args, world) => pick(controls, world),
+      run: (_args, world) => browse(controls, world),
     },
     {
       name: 'resume',
@@ -48,7 +48,7 @@ export function sessionCommands(controls: DeskControls): Command[] {
           (await listed(controls)).flatMap(({ id, name }) => (name === undefined ? [id] : [name, id])),
         ),
       async run(args, world) {
-        if (args.trim() === '') return pick(controls, world)
+        if (args.trim() === '') return browse(controls, world)
         const session = await withIndex(controls, (index, project) =>
           sessionNamed({ index, of: { project } }, args.trim()),
         )
@@ -60,6 +60,26 @@ export function sessionCommands(controls: DeskControls): Command[] {
       },
     },
   ]
+}
+
+/** Shows the sessions as a list with keys; a screen without lists asks which one to resume. */
+async function browse(controls: DeskControls, world: CommandWorld): Promise<void> {
+  if (!world.screen.list) return pick(controls, world)
+  const { showSessions } = await import('./session-list.ts')
+  const next = await showSessions(controls, world)
+  if (next?.act === 'open') await goOn(controls, next.session, world)
+  if (next?.act === 'fork') await fork(controls, next.session, world)
+}
+
+async function fork(controls: DeskControls, session: Session, world: CommandWorld): Promise<void> {
+  // An imported session is copied when it is continued.
+  if (session.cli !== undefined) return goOn(controls, session, world)
+  if (session.id !== controls.app().session.id) await controls.open({ id: session.id })
+  await controls.open({ until: await controls.app().project.log.end() })
+  world.say(
+    `A new session began with the turns of ${title(session)}. To return to that one: /resume ${session.id}`,
+    'note',
+  )
 }
 
 async function pick(controls: DeskControls, world: CommandWorld): Promise<void> {

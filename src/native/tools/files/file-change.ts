@@ -1,10 +1,12 @@
 import type { BigIntStats } from 'node:fs'
 import type { FileChange } from '../../../core/talk/entry.ts'
+import type { DiffStarts } from '../../../core/talk/question.ts'
 import type { ToolCall } from '../../../core/work/tool.ts'
 import { constants, lstatSync } from 'node:fs'
 import { rename, rm, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { messageOf } from '../../../base/error-message.ts'
+import { partMark, wholeFile } from '../../../core/talk/question.ts'
 import { errorCode } from '../../../base/files/files.ts'
 import { HeldFolder, MovedPath } from '../../../base/files/held-folder.ts'
 import { randomName } from '../../../base/id.ts'
@@ -18,26 +20,34 @@ const context = 3
 
 /** A change in the form that is stored with the tool's result: both whole texts, or the lines around the change if the texts are long. */
 export function fileChange(path: string, before: string | undefined, after: string): FileChange {
-  if (before === undefined) return { path, after: cutAfter(after) }
-  if (before.length <= longestSide && after.length <= longestSide) return { path, before, after }
+  if (before === undefined) return { path, after: cutAfter(after), starts: wholeFile }
+  if (before.length <= longestSide && after.length <= longestSide) return { path, before, after, starts: wholeFile }
   const [old, fresh] = [before.split('\n'), after.split('\n')]
   let head = 0
   while (head < old.length && head < fresh.length && old[head] === fresh[head]) head++
   let tail = 0
   const most = Math.min(old.length, fresh.length) - head
   while (tail < most && old[old.length - 1 - tail] === fresh[fresh.length - 1 - tail]) tail++
+  const from = Math.max(0, head - context)
   const around = (lines: readonly string[]) => {
-    const from = Math.max(0, head - context)
     const to = Math.min(lines.length, lines.length - tail + context)
-    const above = from > 0 ? ['⋮'] : []
-    const below = to < lines.length ? ['⋮'] : []
+    const above = from > 0 ? [partMark] : []
+    const below = to < lines.length ? [partMark] : []
     return cutAfter([...above, ...lines.slice(from, to), ...below].join('\n'))
   }
-  return { path, before: around(old), after: around(fresh) }
+  // The mark above is a part of its own, without lines.
+  const starts: DiffStarts =
+    from > 0
+      ? [
+          [1, 1],
+          [from + 1, from + 1],
+        ]
+      : [[1, 1]]
+  return { path, before: around(old), after: around(fresh), starts }
 }
 
 function cutAfter(text: string): string {
-  return text.length <= longestSide ? text : `${text.slice(0, longestSide)}\n⋮`
+  return text.length <= longestSide ? text : `${text.slice(0, longestSide)}\n${partMark}`
 }
 
 /** A newly created file, with its path without links. */

@@ -16,10 +16,10 @@ import sql from 'highlight.js/lib/languages/sql'
 import typescript from 'highlight.js/lib/languages/typescript'
 import xml from 'highlight.js/lib/languages/xml'
 import yaml from 'highlight.js/lib/languages/yaml'
-import type { Paint, Theme } from '../../style/theme.ts'
+import type { Paint, Theme } from './theme.ts'
 
-/** Colours code, a string for each line; undefined for an unknown language. */
-export type Colour = (code: string, language: string, theme: Theme) => string[] | undefined
+/** Colours code, a string for each line; undefined for an unknown language. `rest` has the style of each line's other text. */
+export type Colour = (code: string, language: string, theme: Theme, rest?: readonly Paint[]) => string[] | undefined
 
 const languages: Record<string, LanguageFn> = {
   bash,
@@ -41,24 +41,27 @@ const languages: Record<string, LanguageFn> = {
 }
 for (const [name, grammar] of Object.entries(languages)) hljs.registerLanguage(name, grammar)
 
-export const colourCode: Colour = (code, language, theme) => {
+export const colourCode: Colour = (code, language, theme, rest) => {
   if (!hljs.getLanguage(language)) return undefined
-  return painted(hljs.highlight(code, { language, ignoreIllegals: true }).value, theme).split('\n')
+  return painted(hljs.highlight(code, { language, ignoreIllegals: true }).value, theme, rest).split('\n')
 }
 
 /** Turns the marks of highlight.js into colours, each closed at the end of its line, so that lines can be shown alone. */
-function painted(html: string, theme: Theme): string {
+function painted(html: string, theme: Theme, rest: readonly Paint[] = []): string {
   const open: (Paint | undefined)[] = []
   let out = ''
+  let at = 0
   for (const [, name, close, text] of html.matchAll(/<span class="([^"]*)">|(<\/span>)|([^<]+)/g)) {
     if (name !== undefined) open.push(paintOf(name, theme))
     else if (close !== undefined) open.pop()
     else {
       const paint = open.findLast((each) => each !== undefined)
-      out += unescaped(text!)
-        .split('\n')
-        .map((line) => (paint && line ? paint(line) : line))
-        .join('\n')
+      for (const [nth, line] of unescaped(text!).split('\n').entries()) {
+        if (nth > 0) at++
+        const marked = paint && line ? paint(line) : line
+        const base = rest[at]
+        out += (nth > 0 ? '\n' : '') + (base && line ? base(marked) : marked)
+      }
     }
   }
   return out
