@@ -21,6 +21,7 @@ import { startModules } from './start-modules.ts'
 import { terminals } from './terminals.ts'
 import { tokens } from './tokens.ts'
 import { wall } from './wall.ts'
+import { warm } from './warm.ts'
 
 // Arguments choose among them; without any, all are run.
 const benches: Record<string, () => Promise<Row[]>> = {
@@ -45,6 +46,7 @@ const benches: Record<string, () => Promise<Row[]>> = {
   terminals,
   crew,
   wall,
+  warm,
   diagnostics,
 }
 const wanted = process.argv.slice(2)

@@ -18,7 +18,7 @@ export type Emit = (event: Event) => Promise<void>
 /** Runs one turn and emits its events, the `end` last. `resume` is the key of the thread to resume. */
 type TakeTurn = (turn: Turn, resume: string | undefined, emit: Emit) => Promise<void>
 
-/** Starts the process of a turn before its prompt. `resume` is the key of a thread that was handed in. */
+/** Starts the process of a turn before its prompt. `resume` is the key of the thread to resume. */
 type PrepareTurn = (next: ForeseenTurn, resume: string | undefined) => Promise<void>
 
 /**

@@ -33,8 +33,8 @@ type WarmParts = {
 }
 
 /**
- * A warm process that waits, and what ends its waiting. `isForeseen`: it was started ahead of its first turn. `since`: the id of a turn that
- * began before the process read any file.
+ * A warm process that waits, and the means to end its waiting. `isForeseen`: it was started before its first turn. `since`: the id of a
+ * turn that began before the process read any file.
  */
 type Waiting = { process: WarmProcess; terms: WarmTerms; over: AbortController; isForeseen: boolean; since: string }
 

@@ -32,8 +32,8 @@ export async function prepareAgent(app: App, { name, aimed }: ForeseenAgent): Pr
 }
 
 /**
- * Copies the project's files, so that the first snapshot of the turn has only to read what changed since. That snapshot is taken when the turn
- * begins: the person's own changes until then are in it.
+ * Copies the project's files, so that the first snapshot of the turn has to read only later changes. That snapshot is taken when the turn
+ * begins, so it includes the person's own changes until then.
  */
 export async function prepareSnapshot({ ephemeral, snapshots }: App): Promise<void> {
   if (!ephemeral) await snapshots.take()

@@ -22,7 +22,7 @@ type OpenMcpTools = AsyncDisposable & { served: ToolServerOptions }
 const instructions =
   'Agents in terminals of their own. spawn_agent starts one in a slot, wait_for_idle tells when it is done, get_artifact gives its answer, send_to_agent speaks to it again. Chain them with depends_on and {{slot_N.output}}.'
 
-/** Opens what MCP clients can call and read: the crews' tools and resources. Takes over agents that a dead server left behind at once. */
+/** Opens the tools and resources of the crews for MCP clients. Takes over agents that a dead server left behind at once. */
 export async function openMcpTools(io: Io, place: Place): Promise<OpenMcpTools> {
   const warn = (why: string) => say(io, `termaite: ${why}`)
   const common = { name: 'termaite', version, instructions, cwd: place.cwd, clock: io.clock }
@@ -81,7 +81,7 @@ function crewResources(chosen: () => Crews | Promise<Crews> | undefined, mask: (
         {
           uri: log(crew.workspace, id),
           name: `slot ${id} log`,
-          description: `What was said with ${agent}.`,
+          description: `The conversation with ${agent}.`,
           media: 'application/x-ndjson',
         },
       ])

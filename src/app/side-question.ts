@@ -36,8 +36,8 @@ type SignedUsage = Usage & { by?: string }
 const toldShare = compactAt / 2
 
 /**
- * Asks an agent that can only read, while a turn may go on. The agent gets the conversation up to the last finished turn. Of question and
- * answer nothing is kept and no thread goes on with them; only the tokens are counted, because they were spent.
+ * Asks an agent that can only read, even while a turn runs. The agent gets the conversation up to the last finished turn. Neither the
+ * question nor the answer is stored or becomes part of a thread; only the tokens are counted, because they were spent.
  */
 export async function askAside(app: App, { question, ask, signal, say }: SideQuestion): Promise<SideAnswer> {
   const readers = await readersOf(app)
@@ -87,7 +87,7 @@ export async function askAside(app: App, { question, ask, signal, say }: SideQue
 const asidePrompt = (question: string) =>
   `The person asks this aside, beside the work of the conversation. Answer it briefly. Change nothing, and do not go on with the work.\n\n${question}`
 
-/** Bodies that are kept in memory alone; those that the conversation has are read where they are. */
+/** Bodies that are stored only in memory; bodies of the conversation are read from its own store. */
 class UnkeptBlobs implements Blobs {
   #kept: Blobs
   #own = new MemoryBlobs()

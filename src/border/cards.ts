@@ -4,7 +4,7 @@ import { defined } from '../base/defined.ts'
 import { newId } from '../base/id.ts'
 
 /**
- * Completes what a question shows: the dangerous parts of a command are marked, as the rules of the project at `root` judge them, and
+ * Completes the content of a question: the dangerous parts of a command are marked, as the rules of the project at `root` judge them, and
  * a diff of a part of a file gets the numbers of its lines and the lines around it.
  */
 export async function completeCard(

@@ -13,8 +13,8 @@ type VendorBorderParts = {
 }
 
 /**
- * Shows an agent what its own vendor said and read as it is, and everything else with the secrets masked. The same entries
- * always give the same bytes, so that the beginning of a conversation stays in the provider's cache.
+ * Shows an agent the texts of its own vendor's agents unchanged, and everything else with the secrets masked. The same entries always
+ * give the same bytes, so that the beginning of a conversation stays in the provider's cache.
  */
 export function behindVendorBorder(agent: Agent, parts: VendorBorderParts): Agent {
   const vendor = agent.traits.vendor ?? agent.name

@@ -311,7 +311,7 @@ class LineWriter {
     this.#waits = false
   }
 
-  /** Empties the line and returns what was typed in it, which stays on the screen. */
+  /** Empties the line and returns its text, which stays on the screen. */
   takeLine(): string {
     const { line } = this.#reader
     if (line === '' || this.#closed) return ''
@@ -321,7 +321,7 @@ class LineWriter {
     return line
   }
 
-  /** Puts a text into the line, in front of what is typed there already, and shows it. */
+  /** Inserts a text at the beginning of the line, before the typed text, and shows it. */
   fill(text: string): void {
     if (this.#closed) return
     this.#setLine(text + this.#reader.line)

@@ -76,7 +76,7 @@ export async function questionWords(question: Question, by?: string): Promise<st
   const { secret, agent } = question
   const how = [
     answerWay(question),
-    // The terminal itself shows what is typed here.
+    // The terminal itself shows the typed text.
     `Enter alone: ${readableText(escapeOf(question).says)}.${secret ? ' What you type is visible here.' : ''}`,
   ]
   return `${agent ?? by ?? 'termaite'} asks:\n${await questionText(question)}\n${how.join('. ')}`

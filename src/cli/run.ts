@@ -17,7 +17,7 @@ import { print, say, UsageError } from '../core/io.ts'
 import { version } from '../base/version.ts'
 import { exit } from '../core/exit-codes.ts'
 
-/** Runs this process: hands in its streams and signals, and sets its exit code. */
+/** Runs this process: passes on its streams and signals, and sets its exit code. */
 export async function runProcess(): Promise<void> {
   mark('code')
   if (process.env.PATH !== undefined) process.env.PATH = absolutePath(process.env.PATH)
@@ -153,7 +153,7 @@ const fewFilesWords = (most: string) =>
 /** The codes of a limit on open files: of the process, and of the whole system. */
 const tooManyOpen = new Set(['EMFILE', 'ENFILE'])
 
-/** The system's code of an error, or of what caused it. */
+/** The system's code of an error, or of its cause. */
 function codeOf(error: unknown): string {
   const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown }
   return typeof code === 'string' && tooManyOpen.has(code) ? code : cause === undefined ? '' : codeOf(cause)

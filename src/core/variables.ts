@@ -28,7 +28,7 @@ const own: readonly Variable[] = [
   { name: 'TERMAITE_RUN', does: 'Marks the processes of one run, so that they can be found and ended.', set: true },
   {
     name: 'TERMAITE_WITHIN',
-    does: 'The project of a sandboxed agent, for the MCP server that it uses: what it starts stays there, in a sandbox.',
+    does: 'The project of a sandboxed agent, for the MCP server that it uses: everything that this server starts works in that project, in a sandbox.',
     set: true,
   },
   { name: 'TERMAITE_WALL', does: 'Marks the processes behind one wall.', set: true },

@@ -49,8 +49,8 @@ export type Worker = {
 
 /**
  * A handoff with the worker, the agent and the model that it came from. Its changed paths are measured. `outside`: paths that the task
- * did not allow. `not_merged`: paths that are only in the `copy` of the project, which is kept. `checks`: the results of the project's
- * tests and build after the changes were joined.
+ * did not allow. `not_merged`: paths that are only in the `copy` of the project, which is preserved. `checks`: the results of the
+ * project's tests and build after the changes were joined.
  */
 export type Envelope = Handoff & {
   worker: string

@@ -21,7 +21,10 @@ import { keepUsed } from '../people/belongings/used-things.ts'
 
 export type OfferWorld = OffersWorld & { say(text: string, how?: 'error'): void; ask: Ask; signal: AbortSignal }
 
-/** Shows what the person has set up for other CLIs, asks which of it termaite should use, shows what would be written, and writes it. */
+/**
+ * Shows the things that the person has set up for other CLIs, asks which of them termaite should use, shows the resulting changes of
+ * files, and writes them.
+ */
 export async function offerBelongings(world: OfferWorld, profiles: readonly OwnerProfile[]): Promise<Offered[]> {
   const offers = await findOffers(world, profiles)
   for (const fault of offers.faults) world.say(fault, 'error')
@@ -44,7 +47,7 @@ export async function offerBelongings(world: OfferWorld, profiles: readonly Owne
   return chosen
 }
 
-/** Lists what was found when there is nothing new to offer. */
+/** Lists the things that were found, if none of them is a new offer. */
 export function sayFound({ place, say }: Pick<OfferWorld, 'place' | 'say'>, offers: Offers): void {
   const lines = offerLines(offers, place.env.HOME)
   if (lines.length > 0) say(['Found in the files of your other CLIs:', ...lines].join('\n'))

@@ -19,7 +19,7 @@ import { consentOptions } from '../core/talk/consent.ts'
 
 type FollowUpParts = { controls: DeskControls; runner: CommandRunner }
 
-/** Cards after a turn: the agent's questions, its plan for approval, or what an unknown failure meant. */
+/** Cards after a turn: the agent's questions, its plan for approval, or the meaning of an unknown failure. */
 export class FollowUpCards {
   #parts: FollowUpParts
   #instead = new AbortController()
@@ -43,7 +43,7 @@ export class FollowUpCards {
     this.#put(planCard(outcome.text, by, { build, change: tell }))
   }
 
-  /** Asks once what a message that termaite does not know meant. Does not ask if the health record cannot be read. */
+  /** Asks once for the meaning of a message that termaite does not know. Does not ask if the health record cannot be read. */
   async #askAboutFault(app: AppRecords, crashed: Crashed): Promise<void> {
     if (!mayMeanLimit(crashed.message, app.io.clock.now())) return
     const health = await healthDoc(app.store)

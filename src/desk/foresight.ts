@@ -7,11 +7,11 @@ type ForesightParts = {
   next(typed: string): string | undefined
   /** The agent of the next turn, if the person chose it. */
   aimed(): string | undefined
-  /** Whether what is typed now would not begin a turn here. */
+  /** Whether typed text would not begin a turn here. */
   busy(): boolean
 }
 
-/** How long an empty input keeps what was prepared for a text that was deleted. */
+/** How long a prepared turn is preserved after its text was deleted from the input. */
 const emptyMs = 60_000
 
 /** A text that begins like this becomes a turn, and no command, shell command or note. */
@@ -26,7 +26,7 @@ export class Foresight {
   #text = ''
   /** The work so far; a turn waits for it, so that no agent is started twice. */
   #work: Promise<void> = Promise.resolve()
-  /** Whether the agent is looked at again after the work that runs. */
+  /** Whether the agent is checked again after the current work. */
   #isDue = false
   #emptied = new AbortController()
   /** The copying of the files, while it runs. No turn waits for it: its own snapshot is taken after it. */
@@ -90,12 +90,12 @@ export class Foresight {
     await prepareSnapshot(this.#parts.app())
   }
 
-  /** Ends what was started for an agent that will not have the next turn. */
+  /** Ends processes that were started for an agent that will not get the next turn. */
   async #dropOthers(): Promise<void> {
     await this.#parts.app().warm?.dropForeseen(this.#parts.next(this.#text))
   }
 
-  /** Ends what was started once the input has been empty for long. */
+  /** Ends the prepared processes once the input has been empty for long. */
   #emptySoon(): void {
     this.#emptied.abort()
     this.#emptied = new AbortController()

@@ -177,7 +177,7 @@ export class OtherProcesses {
     if (here.length > 0) void this.#watch()
   }
 
-  /** Shows the log of a turn whose process cannot be followed, and what is known of the process. */
+  /** Shows the log of a turn whose process cannot be followed, and the known facts about the process. */
   async #showKept(one: ForeignTurn): Promise<void> {
     const fresh = one.fresh.splice(0)
     for (const entry of fresh) {

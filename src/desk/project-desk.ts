@@ -37,7 +37,7 @@ const firstPage = 200
 type DeskWords = {
   commands(controls: DeskControls, warn: (words: string) => void, changed: () => void): CommandList
   firstStart(controls: DeskControls): Command
-  /** The same at the start of a screen that says by itself what to do without an agent. */
+  /** The same command at the start of a screen that itself says what to do without an agent. */
   guidedStart?(controls: DeskControls): Command
   /** The command that changes the leash when a key is pressed. */
   leashKey(controls: DeskControls): Command
@@ -175,7 +175,7 @@ export class ProjectDesk implements ChatDesk {
     })
   }
 
-  // Methods for the screen:
+  // The methods for the screen follow.
 
   standing = (): Standing => this.#status.now
 

@@ -61,8 +61,8 @@ export type ProjectDoc = {
 }
 
 /**
- * The remains of a session that is being deleted: its lines before a position of the log, its turns, the hashes of long bodies in its entries, and the
- * names of its copies among the imported sessions. It holds no words of the session.
+ * The remains of a session that is being deleted: its lines before a position of the log, its turns, the hashes of long bodies in its
+ * entries, and the names of its copies among the imported sessions. It contains no text of the session.
  */
 export type Deletion = { until: number; turns: string[]; bodies: string[]; copies: string[] }
 
@@ -129,12 +129,15 @@ export function openProject(store: Store, root: string): Project {
 /** Which session to open; with `existing`, only one that exists. */
 export type SessionOptions = { fresh?: boolean; name?: string; existing?: boolean; fork?: Fork; mode?: WorkMode }
 
-/** A new session that takes over another one: the one that would be opened, as far as it has come, or a part of it. */
+/** A new session that begins with the entries of another one: of the session that would be opened, up to now, or of a part of it. */
 type Fork = true | { session: string; until: number }
 
 export type OpenSession = Omit<Session, 'origin'> & SessionPlace
 
-/** Opens the session that this run goes on with, or makes it. A named session does not become the project's current one. `read` is the document, if it was read just now. */
+/**
+ * Opens the session that this run continues, or creates it. A named session does not become the project's current one. `read` is the
+ * document, if it was read just now.
+ */
 export async function openSession(
   project: Project,
   wanted: SessionOptions,
@@ -207,7 +210,7 @@ async function forked(
   return openedSession(kept, id)!
 }
 
-/** A session with the places of all the sessions that it takes over. */
+/** A session with the log positions of all sessions whose entries it shares. */
 export function openedSession(
   doc: ProjectDoc,
   id: string,
@@ -224,7 +227,7 @@ export function openedSession(
 
 function find(doc: ProjectDoc, name: string | undefined, line: Line = 'current'): OpenSession | undefined {
   const named = () => Object.keys(doc.sessions).find((key) => doc.sessions[key]!.name === name)
-  // A session that has no name is named by its id.
+  // A session without a name is identified by its id.
   const byId = name !== undefined && Object.hasOwn(doc.sessions, name) ? name : undefined
   const id = name === undefined ? doc[line] : (named() ?? byId)
   return id === undefined ? undefined : openedSession(doc, id)
@@ -259,7 +262,7 @@ async function newest(project: Project, doc: ProjectDoc, wanted: SessionOptions)
   return undefined
 }
 
-/** Refuses a named session of the coordinator in another mode, and the other way round: the two are kept apart. */
+/** Refuses a named session of the coordinator in another mode, and the other way round: the two kinds stay separate. */
 function refuseOtherMode({ mode }: OpenSession, name: string, line: Line): void {
   if ((mode === 'coordinator') === (line === 'coordinator')) return
   throw new UsageError(

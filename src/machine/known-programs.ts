@@ -78,7 +78,7 @@ export const runtimePrograms = {
   rust: ['rustc'],
 } as const
 
-/** All programs that are looked for on the PATH. */
+/** All programs to search for on the PATH. */
 export const wantedPrograms: readonly string[] = [
   ...Object.keys(programs),
   ...Object.keys(packageManagers),

@@ -24,7 +24,7 @@ const servers = () => import('./native-servers.ts')
 type PersonServersParts = { native: NativeParts; settings: Settings }
 
 export function personServers({ native, settings: own }: PersonServersParts): PersonServers {
-  // The wall of our own agent, so that its first turn need not start the servers again behind another wall.
+  // The sandbox of our own agent, so that its first turn need not restart the servers in a different sandbox.
   const leash = leashOf(own, nativeAgents(own)[0])
   const options = async () => {
     const { isFolderTrusted, withFolderSettings } = await import('./native-trust.ts')

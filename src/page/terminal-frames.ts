@@ -32,7 +32,7 @@ export type PageFrame =
 export type HubFrame =
   | { type: 'terminals'; rows: TerminalRow[] }
   | { type: 'preview'; id: string; rows: string[] }
-  /** The page draws more slowly than the program: a picture follows once the page has drawn what it was sent. */
+  /** The page draws more slowly than the program: a picture follows once the page has drawn everything that it received. */
   | { type: 'behind'; channel: number }
   /** Who has the keyboard of the terminal; nobody if `name` is missing. */
   | { type: 'holder'; channel: number; name?: string; yours: boolean }

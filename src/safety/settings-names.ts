@@ -130,7 +130,8 @@ const heldSet = new Set(heldNames)
 export type Zone = 'project' | 'built' | 'asked' | 'held'
 
 /**
- * How a name in a zone counts: a setting that is `held`, one that needs a question (`asked`), or neither (`free`); and the zone below it.
+ * The treatment of a name in a zone: a setting that stays protected (`held`), a setting that needs a question (`asked`), or neither
+ * (`free`); and the zone below the name.
  */
 type NamedKind = { kind: 'held' | 'asked' | 'free'; below: Zone }
 

@@ -79,7 +79,7 @@ export function vendorOf(agent: AgentSettings): string | undefined {
   return 'wrong' in named ? undefined : providerOf(named.provider).label
 }
 
-/** A model and an effort that a person chose for an agent. What is left out stays as the settings say; `window` is set if it is known. */
+/** A model and an effort that a person chose for an agent. A missing field means the value of the settings; `window` is set if known. */
 export type ModelChoice = { model?: string; window?: number; effort?: Effort }
 
 /** Gives an agent of any kind the chosen model and effort. */

@@ -12,7 +12,7 @@ const mostLogs = 10
 /** The largest log, so that a program that draws without end does not fill the disk. */
 const mostBytes = 64 * 1024 * 1024
 
-/** How often a screen that changes is looked at for new lines. */
+/** How often a changing screen is checked for new lines. */
 const lookMs = 500
 
 /** Writes what a supervised agent's terminal showed and what happened to it, each line with its time. */
@@ -48,7 +48,7 @@ export class TerminalLog {
     const lines = await ShownLines.open({ cols, rows: rows.length }, (line) => this.#line(line))
     const over = new AbortController()
     let drawn = false
-    // Lines are known when they are on the screen at two looks, so that a screen that came to rest is looked at once more.
+    // A line is stored once two consecutive looks find it on the screen, so a screen that stopped changing is read once more.
     let isNew = false
     const looking = async () => {
       while (!over.signal.aborted) {

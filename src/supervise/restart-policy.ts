@@ -121,7 +121,7 @@ export class RestartCounter {
     return Math.min(longestWaitMs, firstWaitMs * 2 ** this.#inARow++)
   }
 
-  /** The program did its work: after the next failure, the waits begin again with the shortest. */
+  /** Called after the program has worked well: after the next failure, the waits start again with the shortest. */
   reset(): void {
     this.#inARow = 0
   }

@@ -21,7 +21,7 @@ export type Resources = {
     spec: SystemSpec
     /** The machine's capabilities as text, for a prompt. */
     description: string
-    /** The programs among these that are installed, because the spec only lists those that the scan looked for. */
+    /** The installed programs of this list, because the spec only contains programs that the scan searched for. */
     programs?(names: readonly string[]): Promise<Iterable<string>>
   }
   tools: FrameworkTools

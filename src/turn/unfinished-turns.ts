@@ -106,8 +106,8 @@ function described({ turn, owner, at, text }: EntryOf<'prompt'>, project: string
 }
 
 /**
- * Reads back to where everything is known to be over: what is dead or ended once stays so,
- * and therefore the mark of one look holds for all later ones, however long a turn runs.
+ * Reads back to the point before which all turns are known to be over. A turn that is dead or over stays so, and therefore the mark from
+ * one read is valid for all later reads, however long a turn runs.
  */
 async function unended(log: Log<Entry>, over: number, now: number) {
   const end = await log.end()

@@ -1,6 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { access } from 'node:fs/promises'
+import { access, readFile } from 'node:fs/promises'
+import type { Dialect } from '../../src/core/profile/profile.ts'
 import type { Enclose } from '../../src/agents/enclosure.ts'
 import type { ForeseenTurn, Leash } from '../../src/core/work/agent.ts'
 import { realClock } from '../../src/base/time/clock.ts'
@@ -8,7 +9,7 @@ import { eventsOf, turnOf } from '../contract/agent.ts'
 import { until } from '../until.ts'
 import { ground } from './acp-rig.ts'
 import { roomyPool } from './warm-acp-rig.ts'
-import { answered, entriesOf, staying } from './warm-rig.ts'
+import { answered, entriesOf, staying, stayingDialect } from './warm-rig.ts'
 import { labelled, labelledProcesses } from '../base/alive.ts'
 import { piped } from './pipe-rig.ts'
 
@@ -118,6 +119,39 @@ test('what a process said before its prompt is heard by the turn', limit, async 
     [
       { type: 'note', text: 'I am ready.' },
       { type: 'end', outcome: { ok: true, text: 'done' } },
+    ],
+  )
+})
+
+/** The speech of a CLI whose thread is opened by a line of its own, ahead of the prompt. */
+function greetingDialect(): Dialect {
+  const inner = stayingDialect()
+  return { ...inner, greet: () => 'hello\n', open: (prompt) => inner.open(prompt) }
+}
+
+test('a dialect opens its thread before the prompt, and the turn has the steps that it read then', limit, async () => {
+  await using it = await ground()
+  const log = `${it.cwd}/log`
+  const step = (one: object) => `echo '${JSON.stringify(one)}'`
+  const { warm, agent, take } = staysPut({
+    dialect: () => greetingDialect(),
+    command: () => `while read -r line; do echo "$line" >> '${log}'; case "$line" in
+hello*) ${step({ type: 'thread', key: 'opened' })};;
+*) ${step({ type: 'end', outcome: { ok: true, text: 'done' } })};; esac; done`,
+  })
+  await agent().prepare!(foreseen())
+  const sent = async () => readFile(log, 'utf8').catch(() => '')
+  await until(async () => (await sent()) === 'hello\n')
+  const events = await take('one')
+  await warm.close()
+  assert.deepEqual(
+    [events.filter(({ type }) => type === 'thread' || type === 'end'), (await sent()).split('\n')[0]],
+    [
+      [
+        { type: 'thread', key: 'opened' },
+        { type: 'end', outcome: { ok: true, text: 'done' } },
+      ],
+      'hello',
     ],
   )
 })

@@ -101,7 +101,7 @@ export class AcpProcess implements WarmProcess {
     }
   }
 
-  /** Serves no turn until the next one: what the agent says is not heard, and what it asks for is refused. */
+  /** Serves no turn until the next one begins: the agent's updates are ignored, and its requests are refused. */
   rest(): void {
     this.#turn = undefined
     this.#prompted = false

@@ -154,7 +154,7 @@ const choicesOf = ({ options }: SelectOption) => options.flatMap((one) => ('opti
 
 const valuesOf = (option: SelectOption): string[] => choicesOf(option).map(({ value }) => value)
 
-/** Sets an option of a session, and remembers what the agent says of its options then. */
+/** Sets an option of a session, and remembers the options that the agent reports afterwards. */
 async function setOption(
   agent: ClientContext,
   { methods }: Sdk,

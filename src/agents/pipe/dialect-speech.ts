@@ -26,6 +26,8 @@ type SpeechParts = {
   blobs: Blobs
   /** The lines of a process that may serve another turn: it is not closed after its last message. */
   lines?: Lines
+  /** The steps that were read ahead of the turn. */
+  before?: readonly Step[]
 }
 
 /** Speech of a CLI with structured output: each line is read by its dialect, and each step is carried out. */
@@ -36,6 +38,7 @@ export function dialectSpeech(dialect: Dialect, parts: SpeechParts): Speech {
   const over = new AbortController()
   const strippers = { text: new AnsiStripper(), thought: new AnsiStripper() }
   let speaking: keyof typeof strippers | undefined
+  const before = [...(parts.before ?? [])]
   let outcome: Outcome | undefined
   let reply = ''
   let broken = false
@@ -118,6 +121,7 @@ export function dialectSpeech(dialect: Dialect, parts: SpeechParts): Speech {
       return { text: dialect.open(prompt.text, prompt.pictures), stays: dialect.asks === true }
     },
     async hear(text) {
+      await takeAll(before.splice(0))
       for (const line of lines.push(text)) await takeAll(await read(line))
       if (dialect.over?.()) close()
     },
@@ -187,7 +191,7 @@ class DialectQuestions {
   }
 }
 
-/** Sends what is typed during the turn to the CLI, until the turn is over or `steer` says that nobody types. */
+/** Sends text typed during the turn to the CLI, until the turn is over or `steer` reports that nobody can type. */
 async function forwardSteering(
   dialect: Dialect,
   { name, turn, stdin, blobs, emit }: SpeechParts,

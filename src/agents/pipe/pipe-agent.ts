@@ -238,13 +238,15 @@ class PipeTurn {
       ear.see(event)
       return this.#say(event)
     }
-    const before = process.dialect
-    const dialect = before?.next && key !== undefined ? before.next(key) : dialectOf(this.#spec, this.#turn.leash, key)
+    const { dialect: before, greeted } = process
+    const next = before?.next && key !== undefined ? before.next(key) : undefined
+    const dialect = greeted?.dialect ?? next ?? dialectOf(this.#spec, this.#turn.leash, key)
     if (!dialect) return plainSpeech(blobs, emit)
     const turn = { ...this.#turn, ask: this.#watch.ask }
     const { stdin } = process.run
     const lines = stays ? process.lines : undefined
-    return dialectSpeech(dialect, defined({ name, emit, turn, stdin, withdrawn: ear.over.signal, blobs, lines }))
+    const parts = { name, emit, turn, stdin, withdrawn: ear.over.signal, blobs, lines, before: greeted?.steps }
+    return dialectSpeech(dialect, defined(parts))
   }
 
   /** While an event waits for its reader, the process is blocked: that time does not count as the agent's silence. */

@@ -1,5 +1,5 @@
 import type { Exit, Run } from '../../base/process/run.ts'
-import type { Dialect } from '../../core/profile/profile.ts'
+import type { Dialect, Step } from '../../core/profile/profile.ts'
 import type { WarmProcess } from '../warm-processes.ts'
 import { AnsiStripper } from '../../base/text/ansi.ts'
 import { exitsWithin } from '../../base/process/run.ts'
@@ -49,7 +49,10 @@ export class PipeRun implements WarmProcess {
   #isAlive = true
   /** The output that the process printed before its first turn, stored for that turn, and whether the turn has received it. */
   #before: { to: 'out' | 'err'; text: string }[] = []
+  #held = 0
   #retold: Promise<void> | undefined
+  /** The dialect that greeted the process ahead of its first turn, and the steps that it read since, which belong to that turn. */
+  greeted: { dialect: Dialect; steps: readonly Step[] } | undefined
 
   /** `ear` belongs to the first turn; without it the process waits for that turn. */
   constructor(run: Run, clock: Clock, ear: PipeEar = deaf) {
@@ -89,27 +92,48 @@ export class PipeRun implements WarmProcess {
    */
   rest(dialect: Dialect): void {
     this.dialect = dialect
+    this.greeted = undefined
     this.#wait(async (text) => {
       if ([...this.lines.push(text)].some((line) => acts(dialect, line))) this.#stop()
     })
   }
 
-  /** Waits for the first turn, which receives the earlier output of the process. If the process acts without a turn, it is stopped. */
+  /**
+   * Waits for the first turn, which receives the earlier output of the process. A dialect that can greet opens its thread meanwhile. If the
+   * process acts without a turn, it is stopped.
+   */
   waitForFirst(dialect: Dialect): void {
+    const greeting = dialect.greet?.()
+    if (greeting !== undefined) return this.#greet(dialect, greeting)
     const lines = new Lines()
-    let bytes = 0
-    const hold = async (to: 'out' | 'err', text: string) => {
-      bytes += text.length
-      this.#before.push({ to, text })
-      if (bytes > mostBefore) this.#stop()
-    }
-    this.#wait(
-      async (text) => {
-        await hold('out', text)
-        if ([...lines.push(text)].some((line) => acts(dialect, line))) this.#stop()
-      },
-      (text) => hold('err', text),
-    )
+    this.#wait(async (text) => {
+      this.#hold('out', text)
+      if ([...lines.push(text)].some((line) => acts(dialect, line))) this.#stop()
+    }, this.#holdComplaint)
+  }
+
+  #greet(dialect: Dialect, greeting: string): void {
+    const steps: Step[] = []
+    this.greeted = { dialect, steps }
+    this.run.stdin.write(greeting)
+    this.#wait(async (text) => {
+      for (const line of this.lines.push(text))
+        for (const step of stepsOf(dialect, line)) {
+          if (step.type === 'send') this.run.stdin.write(step.text)
+          else if (quiet.has(step.type)) steps.push(step)
+          else this.#stop()
+        }
+      // The thread could not be opened: the turn tries it again, and says why.
+      if (dialect.over?.()) this.#stop()
+    }, this.#holdComplaint)
+  }
+
+  #holdComplaint = async (text: string) => this.#hold('err', text)
+
+  #hold(to: 'out' | 'err', text: string): void {
+    this.#held += text.length
+    this.#before.push({ to, text })
+    if (this.#held > mostBefore) this.#stop()
   }
 
   #wait(out: PipeEar['out'], err: PipeEar['err'] = deaf.err): void {
@@ -157,10 +181,12 @@ async function retell(before: readonly { to: 'out' | 'err'; text: string }[], ea
 const quiet: ReadonlySet<string> = new Set(['limit', 'thread', 'unask', 'note'])
 
 /** Whether a line between two turns means that the CLI acts on its own. An unreadable line means nothing. */
-function acts(dialect: Dialect, line: string): boolean {
+const acts = (dialect: Dialect, line: string): boolean => stepsOf(dialect, line).some(({ type }) => !quiet.has(type))
+
+function stepsOf(dialect: Dialect, line: string): Step[] {
   try {
-    return dialect.line(line).some(({ type }) => !quiet.has(type))
+    return dialect.line(line)
   } catch {
-    return false
+    return []
   }
 }

@@ -47,7 +47,10 @@ export class TurnEar implements PipeEar {
     this.#done.promise.catch(() => {})
   }
 
-  /** Sends the prompt, and hears what comes of it. 'unsent': the process that waited was gone before it had the whole prompt, and said nothing. */
+  /**
+   * Sends the prompt, and follows the turn. 'unsent': the process that waited was gone before it received the whole prompt, and printed
+   * nothing.
+   */
   async listen(
     process: PipeRun,
     speech: Speech,

@@ -245,7 +245,7 @@ const beginMs = 1_500
 
 const never = new AbortController().signal
 
-/** Stops the work of a program, by its own keys and then by Ctrl+C; ends a program that goes on. */
+/** Stops the work of a program, by its own keys and then by Ctrl+C; ends a program that continues. */
 async function interruptProgram({ watcher, facts }: TerminalProgram, text: string, name: string): Promise<void> {
   const steps: (readonly Key[])[] = facts.reader.idle
     ? [facts.interrupt, facts.interrupt, ['Ctrl+C']]

@@ -87,7 +87,10 @@ export class ScreenWatcher {
     return this.#gone
   }
 
-  /** Sets the fence of the turn under way: its closing mark is worth a look at once, and the output is kept from here on. */
+  /**
+   * Sets the fence of the turn under way: when its closing mark appears, the screen is read at once, and the output is recorded from here
+   * on.
+   */
   expect(fence: Marks | undefined): void {
     this.#bell.expect(fence?.close)
     this.#tape = fence && new AnswerTape()

@@ -21,7 +21,7 @@ export function workerRoster(app: App, terminals: Terminals): Roster {
   }
 }
 
-/** Each worker has its own roster, because our own agent's tools remember what they have read. */
+/** Each worker has its own roster, because our own agent's tools remember the files that they have read. */
 function unseen(app: App, name: string, seat: RosterSeat): Agent {
   const { root = app.place.root, cwd } = seat
   const roster = rosterIn(app, { root, cwd }, { ...app.settings, metaInstruction: undefined })

@@ -29,8 +29,8 @@ export function undoWords({ owner, shown }: AgreedNote): string {
 }
 
 /**
- * Makes the turn that adds a note. termaite takes this turn of the conversation for the person: it is kept, the agents of later turns see
- * it, and it can be undone like any other.
+ * Makes the turn that adds a note. termaite itself carries out this turn for the person: the turn is stored, the agents of later turns
+ * see it, and it can be undone like any other.
  */
 export const runMemory =
   (agreed: AgreedNote) =>

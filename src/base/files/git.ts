@@ -73,7 +73,7 @@ export function mayBeTracked(root: string, path: string): boolean {
   if (!isThere(index)) return false
   try {
     const bytes = readFileSync(index)
-    // Since version 4 a path leaves out what it shares with the one before; a split or sparse index leaves out whole entries.
+    // Since version 4 a path omits the beginning that it shares with the previous path; a split or sparse index omits whole entries.
     if (bytes.readUInt32BE(4) > 3 || ['link', 'sdir'].some((name) => bytes.includes(name))) return true
     const names = bytes.toString('latin1').toLowerCase()
     return [path, relative(root, realpathSync(join(root, path)))]

@@ -23,7 +23,7 @@ export async function openedBy(mark: string, paths: readonly string[]): Promise<
   return paths.filter((path) => open.has(fileNumber(path) ?? ''))
 }
 
-/** Whether any process has a file open, as far as this machine can tell. */
+/** Whether any process that this machine can see has a file open. */
 export function isOpen(path: string): boolean {
   const number = fileNumber(path)
   const pids = process.platform === 'linux' && number !== undefined ? processNumbers() : []

@@ -175,7 +175,7 @@ export class CardAnswers {
 /** The most rows that describe the permission of one option. */
 const mostCovers = 4
 
-/** The label of an option, cut to the available width, and what an option of another program allows. */
+/** The label of an option, cut to the available width, followed by the permission that an option of another program gives. */
 function wordsOf(option: Option, room = Infinity): string {
   const allows = allowanceWords(option)
   const end = allows === undefined ? '' : ` · ${allows}`

@@ -10,10 +10,10 @@ import { dangerSign, exactText, markWords, readableText, withExactMarks } from '
 /** The most characters that are shown. The card says how many more there are, so that nothing is hidden silently. */
 const longest = 100_000
 
-/** The lines of a diff on a card, and what colours them; undefined if the colours cannot be loaded. */
+/** The lines of a diff on a card, and the function that colours them; undefined if the colours cannot be loaded. */
 export type CardDiff = { lines: readonly DiffLine[]; colour: Colour | undefined }
 
-/** The lines of a card's body: the question's words and what it shows; a diff that is not computed yet has no lines. */
+/** The lines of a card's body: the question's text and content; a diff that is not computed yet has no lines. */
 export function bodyLines(
   { text, shows = [] }: Question,
   diffs: ReadonlyMap<Shown, CardDiff>,

@@ -53,7 +53,7 @@ const titleRows = 1
 /** A blank row separates a whole body and the answers only if at least this many lines of the body are visible. */
 const roomy = 14
 
-/** A question as a person sees it: who asks, what it is about, and the answers. */
+/** A question as a person sees it: who asks, the content, and the answers. */
 export class Card implements Component, Focusable {
   #parts: CardParts
   #answers: CardAnswers

@@ -1,6 +1,7 @@
 import type { WorkMode, Leash } from '../../core/work/agent.ts'
 import type { CommandList, CommandScreen, SaidHow } from '../../core/talk/command.ts'
 import type { BudgetAmounts, Entry, Event } from '../../core/talk/entry.ts'
+import type { ChosenKeys } from '../../core/screen/chat-keys.ts'
 import type { ThemeName } from '../../core/talk/themes.ts'
 import type { Framework, Thinking } from '../../core/talk/framework.ts'
 
@@ -47,6 +48,10 @@ export type Standing = {
   waiting?: { agent: string; until: number }
   /** The goal or loop that goes on by itself: `goal: turn 3 of 10`. */
   progress?: string
+  /** Whether the input has the keys of vim. */
+  vim?: true
+  /** The keys that the person chose. */
+  keys?: ChosenKeys
   /** The colours that the person chose; without it those of the terminal. */
   theme?: ThemeName
 }
@@ -73,7 +78,7 @@ export type Closing = {
  */
 export type NamedResource = { mention: string; help?: string; open?: string }
 
-/** One thing that a desk tells its screen. */
+/** One message from a desk to its screen. */
 export type DeskEvent =
   /** An event of a turn of this process, or of another process that is followed. Questions and answers of commands have the turn ''. */
   | { type: 'event'; turn: string; event: Event; sent?: string }
@@ -126,11 +131,11 @@ export interface ChatDesk {
   standing(): Standing
   /** The agent that would take a prompt that is not sent yet, if that depends on the prompt. */
   nextFor?(typed: string): string | undefined
-  /** Yields what happens from now on; the first two events are `opened` and `standing`. */
+  /** Yields all events from now on; the first two are `opened` and `standing`. */
   events(signal: AbortSignal): DeskEvents
   /** Reads the entries of the session before an id, oldest first. */
   earlier(before: string, most: number): Promise<{ entries: Entry[]; more: boolean }>
-  /** Counts what earlier turns of this project changed, one after the other; turns that changed nothing are left out. */
+  /** Counts the changes of earlier turns of this project, one turn after the other; turns without changes are left out. */
   changesOf?(turns: readonly string[]): AsyncIterable<{ turn: string; changed: ChangedFiles }>
   /** Gets the text of the input whenever it changes, so that the next turn can be prepared. */
   typed?(text: string): void

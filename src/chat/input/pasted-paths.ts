@@ -7,9 +7,9 @@ const longest = 16 * 1024
 const rooted = /^(?:\/(?!\/)|~\/|\.{1,2}\/|file:\/\/|[A-Za-z]:[\\/])/
 
 /**
- * Reads a paste as the paths that it may be, as terminals write files that are dragged onto them: quoted, with backslashes, as
- * `file://` addresses, several in a row or one in a line. Returns every way to read it, the likeliest first, because only the
- * disk knows where a name with spaces ends. Undefined when the paste is plainly a text.
+ * Parses a paste as paths, in the forms in which terminals insert files that are dragged onto them: quoted, with backslashes, as
+ * `file://` addresses, several in a row or one in a line. Returns every way to read it, the likeliest first, because only the disk knows
+ * where a name with spaces ends. Undefined when the paste is plainly a text.
  */
 export function pastedPaths(pasted: string, { wsl = false } = {}): string[][] | undefined {
   const text = pasted.trim()

@@ -123,7 +123,7 @@ export class CompletionPopup {
     const same = this.#target !== undefined && keyOf(this.#target) === key
     this.#searching.abort()
     this.#target = target
-    // The suggestions on the screen are narrowed at once, so that none of them is wrong for what is typed now.
+    // The suggestions on the screen are filtered at once, so that all of them match the typed text.
     this.#choices.set(same ? this.#choices.items.filter(({ label }) => fits(label, target.typed)) : [], true)
     if (target.type === 'command') return this.#choices.set(this.#commands(target.typed))
     const { signal } = (this.#searching = new AbortController())
@@ -206,7 +206,7 @@ export class CompletionPopup {
     }))
   }
 
-  /** Commands that were sent with "!" before and begin with what is typed, newest first. */
+  /** Commands that were sent with "!" before and begin with the typed text, newest first. */
   async #earlier(typed: string): Promise<Suggestion[]> {
     const sent = await this.#desk.sources.sentPrompts()
     const found = sent.filter((text) => text.startsWith(typed) && text !== typed && !text.includes('\n')).reverse()

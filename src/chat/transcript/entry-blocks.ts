@@ -40,7 +40,7 @@ export function blocksOfEntries(
     open.delete(entry.turn)
     const closing = closingOf(totals, entry)
     if (closing) live = [...live, { type: 'closing', key: mint(), turn: entry.turn, closing }]
-    // Only a turn that may still run holds the later blocks back in `live`.
+    // Later blocks stay in `live` only while an earlier turn may still be running.
     if ([...open].every((turn) => !unended.has(turn))) {
       live = moved(live, done)
       open = new Set()

@@ -75,7 +75,7 @@ function isKnown(blocks: Blocks, event: Event): boolean {
   return id !== undefined && event.type !== 'end' && blocks.some((block) => block.entry === id)
 }
 
-/** The blocks with the prompt of a turn, which has only one: the kept prompt replaces the one that was only sent. */
+/** Adds the prompt of a turn to the blocks. A turn has only one: the stored prompt replaces the one that was only sent. */
 function withPrompt(blocks: Blocks, event: Extract<Event, { type: 'prompt' }>, place: EventPlace): Blocks {
   const prompt: NewBlock = { type: 'prompt', text: held(event.text).text }
   const at = blocks.findIndex((block) => block.type === 'prompt' && block.turn === place.turn)
@@ -172,7 +172,7 @@ function atRest(block: Block): Block {
   }
 }
 
-/** The agent that asks. A kept question is signed by termaite, so the blocks before it tell which agent asked. */
+/** The agent that asks. A stored question is signed by termaite, so the blocks before it show which agent asked. */
 function askerOf(blocks: readonly Block[], { agent }: Question, turn: string): string | undefined {
   return agent ?? blocks.findLast((block) => block.turn === turn && isAgentSpeech(block))?.by
 }

@@ -41,8 +41,8 @@ function tailOf(text: string, dropped = 0): { text: string; dropped?: number } {
 const longestLine = 4000
 
 /**
- * The blocks after words that no reply holds. Streamed text stays in place and becomes these words; in a conversation that was opened
- * again the words are added.
+ * The blocks after text that is in no reply. Streamed text stays in place and becomes this text; in a reopened conversation the text is
+ * added.
  */
 export function withWords(blocks: Blocks, event: Extract<Event, { type: 'words' }>, place: EventPlace): Blocks {
   if (event.call !== undefined) return withAside(blocks, event, place)
@@ -81,7 +81,7 @@ function withAside(
   return call < 0 ? [...blocks, words] : [...blocks.slice(0, call), words, ...blocks.slice(call)]
 }
 
-/** The blocks after a kept reply. Its parts that were streamed between calls stay where they were seen. */
+/** The blocks after a stored reply. Its parts that were streamed between calls stay in their places. */
 export function withReply(blocks: Blocks, event: Extract<Event, { type: 'reply' }>, place: EventPlace): Blocks {
   const reply = (text: string): NewBlock => ({ type: 'reply', live: false, ...held(text) })
   const isMine = streamedBy(event, place)
@@ -95,7 +95,7 @@ export function withReply(blocks: Blocks, event: Extract<Event, { type: 'reply' 
     shown.map(({ block }) => block.text),
   )
   const first = ends.findIndex((end) => end !== undefined)
-  // Text that was streamed otherwise than it is kept is removed where the reply contains it, so that nothing is shown twice.
+  // If streamed text differs from the stored text, it is removed wherever the reply contains it, so that nothing is shown twice.
   const isOther = (block: Block) => !streamed(block) || !isIn(event.text, block)
   if (first < 0 && event.calls) return amongCalls(blocks.filter(isOther), event, place)
   const rest = first < 0 ? blocks.filter((block) => isOther(block) || (isLastWord && block === last.block)) : blocks
@@ -112,14 +112,14 @@ export function withReply(blocks: Blocks, event: Extract<Event, { type: 'reply' 
     : settled
 }
 
-/** Whether a text contains that of a block. A long block has lost its beginning, so only its end is looked for. */
+/** Whether a text contains a block's text. A long block has lost its beginning, so only its end is searched for. */
 const isIn = (text: string, { dropped, ...block }: SpeechBlock) =>
   text.includes((dropped === undefined ? block.text : block.text.slice(-1000)).trim())
 
 /** White space before a text, without the indentation of its first line. */
 const leadingBlanks = /^(?:\s*\n|[^\S\n]+)/
 
-/** The blocks with a text in a conversation that was opened again: what the agent said before each of its calls, and then the rest. */
+/** The blocks with a text in a conversation that was opened again: the agent's text before each of its calls, and then the rest. */
 function amongCalls(
   blocks: Blocks,
   event: Extract<Event, { type: 'reply' | 'words' }>,
@@ -140,7 +140,7 @@ function amongCalls(
   return append(all, { type: 'reply', live: false, ...held(text), ...cut }, event, place)
 }
 
-/** The blocks of a turn whose agent failed: what it said stays where it was seen, dimmed. `said` tells whether it said anything. */
+/** The blocks of a turn whose agent failed: its text stays in place, dimmed. `said` is whether there is any text. */
 export function withFailedSpeech(
   blocks: Blocks,
   { by }: Event,

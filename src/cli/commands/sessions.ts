@@ -97,7 +97,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
   }
 }
 
-/** Finishes what killed processes had begun: turns, and deletions of sessions. */
+/** Finishes the work of killed processes: turns, and deletions of sessions. */
 async function endKilled(io: Io, store: Store, home: string): Promise<void> {
   await endKilledTurns(io, store, home)
   await finishAllDeletions(io, store, home)
@@ -238,7 +238,7 @@ async function* jsonList(name: string, items: AsyncIterable<unknown>): AsyncGene
   yield before === ',' ? ']' : `${before}]`
 }
 
-/** Writes a part of a long output, and waits while the reader is slower: what waits to be read is held in memory. */
+/** Writes a part of a long output, and waits while the reader is slower, because unread output fills memory. */
 async function writeWhenRead({ out }: Pick<Io, 'out'>, part: string): Promise<void> {
   if (out.write(textFor(out, part)) || out.destroyed) return
   await new Promise<void>((resolve) => {

@@ -22,7 +22,7 @@ import {
 
 export const run = (io: Io, parsed: Parsed): Promise<number> => takeBack(io, parsed, 'undo')
 
-/** Undoes a turn, or redoes what an undo took back, which is the undo of that undo. */
+/** Undoes a turn, or redoes the changes that an undo took back, by undoing that undo. */
 export async function takeBack(io: Io, { values, words }: Parsed, how: 'undo' | 'redo'): Promise<number> {
   const place = placeOf(io)
   await followMove(io, place)

@@ -47,7 +47,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   }
 }
 
-/** Counts what the CLIs recorded themselves beside our own counts, and adds both up. */
+/** Counts the CLIs' own records in addition to ours, and adds both up. */
 async function everywhere(io: Io, index: Index, of: Of & { by: UsageBy }, json: boolean): Promise<number> {
   const { outsideUsage } = await import('../../people/import/outside-usage.ts')
   const { hasPast } = await import('../../people/import/session-files.ts')
@@ -68,7 +68,7 @@ async function everywhere(io: Io, index: Index, of: Of & { by: UsageBy }, json: 
 
 const awayWords = { parked: 'is out of quota', busy: 'is busy', 'cooling down': 'has failed too often and rests' }
 
-/** Usage by every kind of row, what was done, the thinking verdicts, and how the answers of each agent were judged. */
+/** Usage by every kind of row, the activity, the thinking verdicts, and the judgements of each agent's answers. */
 async function everything(index: Index, of: Of, now: number) {
   const used = usageRows.map(async (by) => [by, await index.usage({ ...of, by })] as const)
   return {

@@ -19,7 +19,7 @@ const inTerminal = (answer: string) =>
     `*) told="$told $line";; esac; done`,
   ].join(' ')
 
-/** Two scripts for terminals. The answer of the second one quotes what it was given. */
+/** Two scripts for terminals. The answer of the second one quotes its prompt. */
 export const terminals = {
   fir: inTerminal(`'README.md greets nobody in French.'`),
   gum: inTerminal(`"In short: $(printf '%s' "$told" | grep -o 'greets nobody in [A-Z][a-z]*')"`),

@@ -62,7 +62,7 @@ export async function printTurn(events: AsyncIterable<Event>, page: PrintTarget)
   let outcome: Outcome | undefined
   let since = started
   for await (const event of events) {
-    // Only a person who is watching needs to know what a turn waits for; a retry is reported in every case.
+    // Only a person who is watching needs to see the reason for a wait; a retry is reported in every case.
     if (event.type === 'waiting' && event.until === undefined) continue
     if (page.format === 'stream-json') await write(page.out, `${JSON.stringify(streamLine(event, page.clock))}\n`)
     else if (event.type === 'note') say(page, clean(event.text))
@@ -82,7 +82,7 @@ export async function printTurn(events: AsyncIterable<Event>, page: PrintTarget)
     if (event.type === 'end') outcome = event.outcome
   }
   if (!outcome) throw new Error('a turn came without an end')
-  // A goal that was not met ends with a report of what was tried; an unfinished turn, with the last words of its agent.
+  // A goal that was not met ends with a report of the attempts; an unfinished turn, with the last text of its agent.
   const report = !outcome.ok && reports.has(outcome.failure.kind) ? reply : ''
   if (outcome.ok && agent !== undefined)
     attempts.push({ agent, ok: true, ms: Math.round(page.clock.elapsed() - since) })
@@ -102,7 +102,7 @@ export function exitCode(outcome: Outcome): number {
   if (outcome.ok) return outcome.denials?.length ? exit.refused : exit.done
   const { kind, retryAt } = outcome.failure
   if (kind === 'quota' || kind === 'busy') return exit.later
-  // An unfinished turn can go on at once, unless it waits for its provider.
+  // An unfinished turn can continue at once, unless it waits for its provider.
   if (kind === 'unfinished' && retryAt !== undefined) return exit.later
   if (kind === 'denied') return exit.refused
   return kind === 'aborted' ? exit.interrupted : exit.failed

@@ -20,7 +20,7 @@ import { pipelineWords, planWords, scheduleTable } from './pipeline-words.ts'
 /** Flags that describe one task; a plan says such things for each of its tasks. */
 const taskFlags = ['agent', 'capability', 'priority', 'after', 'max-cost', 'max-tokens', 'no-cap']
 
-/** Adds the tasks of a plan, or with --dry-run shows what would be added. */
+/** Adds the tasks of a plan, or with --dry-run only shows them. */
 export async function addFile(io: Io, hub: HubClient, values: Parsed['values'], words: string[]): Promise<void> {
   if (words.length > 0)
     throw new UsageError('task add: give a prompt or --file, not both. The plan has a prompt for each task.')

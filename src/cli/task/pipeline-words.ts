@@ -17,7 +17,7 @@ import { waitReason } from '../../hub/model/tasks/task-wait.ts'
 import { duration } from '../../chat/style/numbers.ts'
 import { agentQuestionLines } from './task-words.ts'
 
-/** The state of the hub, as far as a pipeline is shown by it. */
+/** The parts of the hub's state that are needed to show a pipeline. */
 type PipelineState = { tasks: Task[]; agents: AgentNow[]; days: WorkspaceDay[]; pipelines: Pipeline[] }
 
 /** Writes a pipeline as a tree: each task under the last of its needs, with its state, its time, its use and why it waits. */
@@ -65,7 +65,7 @@ export function questionLines(name: string, asks: NonNullable<Pipeline['asks']>)
   return agentQuestionLines({ id: name, text, options: pipelineOptions(asks), at: asks.at }, typed)
 }
 
-/** Writes what a plan would add. */
+/** Describes the tasks that a plan would add. */
 export function planWords(plan: Plan, next: number | undefined, now: number): string {
   const { name, tasks, deadline, schedule, budget } = plan
   const rows = treeOf(tasks).map(({ node, branch }) => [

@@ -66,7 +66,7 @@ function noteLine({ at, by, kind, text, place, resolved }: TaskNote): string {
   return `${head} at ${place.path}:${place.line} of try ${place.try}${side}${end}: ${text}\n    > ${place.text}`
 }
 
-/** The checks of the last try that has any: how each ended, and the last lines of what failed. */
+/** The checks of the last try that has any: the result of each, and the last lines of the failed ones. */
 function checkLines({ tries = [] }: Task): string[] {
   const last = tries.findLast(({ checks = [] }) => checks.length > 0)
   if (!last) return []
@@ -106,7 +106,7 @@ function tryLines({ tries = [] }: Task): string[] {
   ]
 }
 
-/** The cap of a task and what is used of it. */
+/** The cap of a task, and the used part of it. */
 function capLines(task: Task): string[] {
   if (!task.cap) return []
   const { tokens, cost } = spentOn(task)
@@ -156,7 +156,7 @@ function fileLines({ files }: TaskWork): string[] {
   return [...(cells.length === 0 ? [] : table(cells).split('\n')), ...more]
 }
 
-/** Where a branch is that this machine does not have. */
+/** The place of a branch that this machine does not have. */
 function elsewhereLines({ id, tries = [], workspace, state }: Task, branch: string): string[] {
   const last = tries.findLast((one) => !one.late && one.branch === branch)
   const merge = mergeable.includes(state) ? [`  Merge:     termaite task approve ${shortId(id)} --merge`] : []

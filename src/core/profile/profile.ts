@@ -39,6 +39,11 @@ export interface Dialect {
   asks?: boolean
   /** Which pictures the CLI accepts with a prompt; missing if it accepts none. */
   pictures?: PictureLimits
+  /**
+   * Returns the text that goes to stdin of a process that waits for its first turn, so that its thread is open by then; `open` of the same
+   * dialect sends the prompt later. The model is asked nothing. Left out if the prompt itself opens the thread.
+   */
+  greet?(): string
   /** Returns the text for stdin that sends a prompt; the pictures are in the order in which the prompt mentions them. */
   open(prompt: string, pictures?: readonly SentPicture[]): string
   /** Parses one line. An unknown line leads to no step; a line in another format throws. */
@@ -250,7 +255,10 @@ export interface Profile {
   /** The first words of a command line that identify the CLI. */
   words: readonly string[]
   window: number
-  /** Returns the headless command for one of the `leashes`. `resume` is the key of the thread to go on with; `attended`: a person can answer questions. */
+  /**
+   * Returns the headless command for one of the `leashes`. `resume` is the key of the thread to continue; `attended`: a person can answer
+   * questions.
+   */
   command(seat: { leash: Leash; resume?: string; model?: string; attended?: boolean }): string
   /** The meaning of each leash for this CLI, as text. Leaves out leashes that it cannot enforce. */
   leashes: Partial<Record<Leash, string>>

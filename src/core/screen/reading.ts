@@ -22,7 +22,7 @@ export type Look = {
   since?: string
 }
 
-/** The state of a program, and what decided it. */
+/** The state of a program, and the sign that decided it. */
 export type Reading = {
   state: 'busy' | 'idle' | 'asking' | 'unknown'
   by: 'fence' | 'pattern' | 'children' | 'quiet'

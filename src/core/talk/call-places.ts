@@ -31,7 +31,7 @@ function endsInOrder(text: string, pieces: readonly string[]): number[] | undefi
 
 const isBlank = (text: string, at: number) => text[at]?.trim() === ''
 
-/** Splits a text at its calls: what was said before each call, and the rest. */
+/** Splits a text at its calls: the text before each call, and the rest. */
 export function splitAtCalls(text: string, calls: readonly CallPlace[]): { said: string[]; rest: string } {
   const from = (place: number) => calls[place - 1]?.at ?? 0
   const said = calls.map(({ at }, place) => text.slice(from(place), at))

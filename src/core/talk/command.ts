@@ -27,7 +27,7 @@ export type SaidHow = 'note' | 'text' | 'error' | 'aside'
 export type CommandWorld = {
   say(text: string, how?: SaidHow): void
   ask: Ask
-  /** Shows what the command does at the moment, in place of what was shown before; a screen of plain lines does not show it. */
+  /** Shows the current step of the command, replacing the previous one; a screen of plain lines does not show it. */
   progress?(words: string): void
   signal: AbortSignal
   screen: CommandScreen
@@ -99,7 +99,7 @@ export type ListTalk = {
 }
 
 /** The lists of the chat; each has keys of its own. */
-export type ListName = 'sessions'
+export type ListName = 'sessions' | 'agents'
 
 /** A list with keys that act on its rows, as a command shows it on a screen. */
 export type ListView = {

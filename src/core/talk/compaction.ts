@@ -49,8 +49,8 @@ export function oldestHalf(view: readonly Entry[], most = Infinity): Half | unde
 }
 
 /**
- * The prompt for a summary. With `most`, the prompt has no more tokens than that, and asks for a summary of a tenth of it. `focus`
- * is what the person wants kept above all.
+ * The prompt for a summary. With `most`, the prompt has no more tokens than that, and asks for a summary of a tenth of it. `focus` is the
+ * subject that the person wants to preserve above all.
  */
 export function compactionPrompt(half: Half | Pick<Half, 'entries'>, most = Infinity, focus = ''): string {
   const length = most === Infinity ? [] : [`Use at most ${Math.max(100, Math.floor(most / 10))} words.`]

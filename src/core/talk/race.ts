@@ -30,7 +30,7 @@ export type Racer = {
   cost?: number
   /** The agent's own description of its work. */
   reply: string
-  /** The folder of the copy, while it is kept. */
+  /** The folder of the copy, as long as that exists. */
   folder?: string
 }
 

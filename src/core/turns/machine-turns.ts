@@ -45,7 +45,7 @@ export interface MachineTurns {
   follow(signal: AbortSignal): AsyncIterable<TurnChange>
   /** The turns that are known now: all running ones, while somebody follows them. */
   rows(): TurnRow[]
-  /** Yields what the running turns of one session show, for a reader who cannot answer: no turn waits for it. */
+  /** Yields the events of one session's running turns, for a reader who cannot answer: no turn waits for this reader. */
   watch(session: string, signal: AbortSignal): AsyncIterable<LiveChange>
   /** Each of these returns false if no such turn runs any more, or if the turn could not accept the input. */
   answer(turn: string, ask: string, picks: string[] | undefined, by: FarPerson): Promise<boolean>

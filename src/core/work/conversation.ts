@@ -230,7 +230,7 @@ export class Conversation {
     }
   }
 
-  /** The two sides of a running turn: the keeper of its facts, and the turn in the form for its agent, which `leave` ends. */
+  /** The two sides of a running turn: the recorder of its facts, and the turn as its agent gets it, which `leave` ends. */
   #turn({ agent, world, asked, given, before, earlier }: BegunTurn) {
     const { log, blobs, clock } = this.#parts
     const { open, ...told } = given

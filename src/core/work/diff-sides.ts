@@ -40,7 +40,9 @@ export function diffSides(diff: string): Pick<FileChange, 'before' | 'after' | '
   return numbered && starts.length > 0 ? { ...sides, starts } : sides
 }
 
-/** The changes of a patch in git's format, as what a question shows: a diff for each file, or its header if no line of it changes. */
+/**
+ * The changes of a patch in git's format, as the content of a question: a diff for each file, or the file's header if no line changes.
+ */
 export function shownPatch(patch: string): Shown[] {
   return patch.split(/^(?=diff --git )/m).flatMap((section): Shown[] => {
     if (section.trim() === '') return []

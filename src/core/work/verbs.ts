@@ -57,8 +57,8 @@ export async function* take(agent: Agent, turn: Turn, see?: (event: Event) => vo
 }
 
 /**
- * Asks another agent for its answer alone: its events are passed on wrapped as `inner`, its `end` last. It may only read unless another
- * leash is given, and it is closed afterwards.
+ * Asks another agent for its answer alone: its events are passed on wrapped as `inner`, its `end` last. The agent may only read unless
+ * another leash is set, and it is closed afterwards.
  */
 export async function* consult(
   agent: Agent,

@@ -166,7 +166,7 @@ export class HubClient implements RemoteHub {
     return parseTask(await this.call('POST /api/tasks', {}, task, signal))
   }
 
-  /** Answers the question whether a workspace that has passed its cap for the day may go on. */
+  /** Answers the question whether a workspace that has exceeded its daily cap may continue. */
   answerDay(workspace: string, picks: readonly string[]) {
     return this.call('POST /api/days/answer', {}, { workspace, picks })
   }

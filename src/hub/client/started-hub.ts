@@ -18,7 +18,7 @@ const startMs = 20_000
 const stopMs = 5_000
 const lookMs = 100
 
-/** The file with what a hub said that was started from a chat. */
+/** The file with the output of a hub that was started from a chat. */
 const logIn = (home: string) => join(home, 'hub.log')
 
 /** A hub that this process started. It ends with this process, also by `kill -9`, until `release` leaves it to itself. */
@@ -28,7 +28,7 @@ export type StartedHub = {
   elsewhere: boolean
   /** Whether the hub still runs. */
   runs(): boolean
-  /** The hub goes on after this process. */
+  /** The hub continues after this process ends. */
   release(): void
   /** Stops the hub, unless it was released. */
   end(): Promise<void>

@@ -43,7 +43,7 @@ export class HubInbox {
     })
   }
 
-  /** Keeps what a person has done with an item, or to whom it is assigned. */
+  /** Records a person's act on an item, or to whom the item is assigned. */
   async mark(
     person: string,
     { item, owner, ...own }: Omit<InboxMark, 'person'>,

@@ -74,7 +74,7 @@ export class OpenQuestions {
     return this.#rounds.wish(taskWish(ticket, rule, { more, request: requestName(by, 'answer', key) }))
   }
 
-  /** Answers the question whether a workspace that has passed its cap for the day may go on. */
+  /** Answers the question whether a workspace that has exceeded its daily cap may continue. */
   answerDay(workspace: string, picks: readonly string[], by: string): Promise<WorkspaceDay> {
     return this.#rounds.wish({
       reads: () => ({ days: [workspace] }),

@@ -162,7 +162,7 @@ export class Pipelines {
     })
   }
 
-  /** Answers the question whether a pipeline that has passed its budget may go on. */
+  /** Answers the question whether a pipeline that has exceeded its budget may continue. */
   answer(id: string, picks: readonly string[], by: string): Promise<Pipeline> {
     return this.#wish(id, (rows, pipeline) => {
       if (!pipeline.asks) throw new HubError('conflict', `The pipeline ${pipeline.name} has no open question.`)
@@ -309,7 +309,8 @@ export class Pipelines {
 }
 
 /**
- * If the budget of a pipeline is used up, asks a person how to go on. Otherwise sets the time at which its time budget will be used up.
+ * If the budget of a pipeline is used up, asks a person how to continue. Otherwise sets the time at which its time budget will be used
+ * up.
  */
 export function check(rows: RoundRows, pipeline: Pipeline): void {
   const tasks = rows.tasks.of(pipeline)

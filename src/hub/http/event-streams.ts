@@ -125,7 +125,7 @@ function compressedInto(response: ServerResponse): Writable {
   return stream
 }
 
-/** A page that is further behind than this reads the brief state instead, which is shorter than that many changes. */
+/** A page that has missed more changes than this reads the brief state instead, which is shorter than so many changes. */
 const mostBehind = 2_000
 
 /** Every write is sent at once; the window is small because each reader has its own. */

@@ -2,8 +2,8 @@ import type { CallerRole } from './access/hub-key.ts'
 import type { Parser } from '../../core/data/shape.ts'
 
 /**
- * The person or agent for whom a hub asks a machine to do something. The hub has checked the key; the machine decides for itself what it
- * allows.
+ * The person or agent for whom a hub asks a machine to do something. The hub has checked the key; the machine decides itself whether to
+ * allow it.
  */
 export type Asker = { name: string; role: CallerRole }
 

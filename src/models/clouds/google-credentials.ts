@@ -137,7 +137,7 @@ async function exchangeForToken(
 
 const authTrouble = (message: string): { trouble: Trouble } => ({ trouble: { failure: { kind: 'auth', message } } })
 
-/** A machine of Google's has this in its environment; elsewhere no request is sent. */
+/** Only Google's own machines have this in their environment; without it no request is sent. */
 function machineAddress(env: CloudWorld['env']): string | undefined {
   const host = env.GCE_METADATA_HOST || env.GCE_METADATA_IP
   if (host) return `http://${host}`

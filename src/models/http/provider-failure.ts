@@ -273,7 +273,7 @@ function retryAt(headers: ReplyHeaders | undefined, { message, details, body }: 
   return stated === undefined ? undefined : now + stated
 }
 
-/** The windows of a provider's rate limit, by the middle of its headers' names. */
+/** The windows of a provider's rate limit, keyed by the middle part of the header names. */
 const rateWindows = ['requests', 'tokens', 'input-tokens', 'output-tokens']
 
 /**

@@ -17,7 +17,7 @@ type Listing = {
   fetch?: Send
   baseURL?: string
   signal?: AbortSignal
-  /** The environment in which a cloud's login is looked for. */
+  /** The environment to search for a cloud's login. */
   env?: Env
 }
 

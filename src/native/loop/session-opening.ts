@@ -103,7 +103,7 @@ export type SessionMode = 'agent' | 'plan' | 'subagent' | 'coordinator'
 
 type SystemParts = {
   mode: SessionMode
-  /** The day on which the session started, as YYYY-MM-DD; it is handed in, so that the text stays the same in a long session. */
+  /** The day on which the session started, as YYYY-MM-DD; it is a parameter, so that the text stays the same in a long session. */
   date: string
   cwd: string
   /** The description of the machine. */

@@ -22,7 +22,7 @@ export type Written =
 /** The state of a thing: not used yet, used, or its name is taken by something else. */
 export type ThingStanding = 'new' | 'used' | 'taken'
 
-/** Returns what would be written for a thing. */
+/** Returns the change that would be written for a thing. */
 export function writtenFor(thing: Thing, { home, root }: ThingsPlace): Written {
   const file = thing.source.owner === 'person' ? join(home, 'settings.json') : join(root, projectFile)
   switch (thing.kind) {
@@ -93,7 +93,7 @@ function added(text: string, written: Exclude<Written, { as: 'link' }>): string 
   return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${written.line}\n`
 }
 
-/** Writes the changes. Throws a UsageError if a file has changed since the person saw what would be written. */
+/** Writes the changes. Throws a UsageError if a file has changed since the person saw them. */
 export function carryOut({ edits, links }: Changes): void {
   for (const { path, before } of edits)
     if (textOf(path) !== before)
@@ -108,7 +108,7 @@ export function carryOut({ edits, links }: Changes): void {
   }
 }
 
-/** Removes what was written for one thing. Returns false if it is no longer there as it was written. */
+/** Removes the change that was written for one thing. Returns false if the change is no longer there in its original form. */
 export function takeBack(written: Written): boolean {
   if (written.as === 'link') {
     if (linkTarget(written.path) !== written.target) return false
@@ -123,7 +123,7 @@ export function takeBack(written: Written): boolean {
   return true
 }
 
-/** The text without what was written; undefined if the file cannot be parsed. */
+/** The text without the written change; undefined if the file cannot be parsed. */
 function removed(text: string, written: Exclude<Written, { as: 'link' }>): string | undefined {
   if (written.as === 'line') {
     const lines = text.split('\n')

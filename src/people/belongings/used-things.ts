@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { takeBack } from './changes.ts'
 import { thingWords } from './belongings-search.ts'
 
-/** A thing of another CLI that was taken into use: its CLI, its source, and what was written for it. */
+/** A thing of another CLI that was taken into use: its CLI, its source, and the change that was written for it. */
 type UsedThing = { cli: string; what: string; source: string; at: number; written: Written }
 
 /** Everything that was taken into use, so that one command can remove it again. */
@@ -20,7 +20,7 @@ function asKept(found: unknown): UsedDoc | undefined {
   return Array.isArray(things) && things.every(isUsed) ? (found as UsedDoc) : undefined
 }
 
-/** Records what is about to be written, before it is written. */
+/** Records a change before it is written. */
 export async function keepUsed(
   store: Store,
   things: readonly { thing: Thing; written: Written }[],
@@ -40,7 +40,7 @@ export async function usedThings(store: Store, clis: readonly string[]): Promise
   return (await usedDoc(store).read()).things.filter(({ cli }) => clis.includes(cli))
 }
 
-/** Removes what was written for the things of some CLIs. Parts that have changed since are kept and reported. */
+/** Removes the changes that were written for the things of some CLIs. Parts that were edited since stay, and are reported. */
 export async function takeAllBack(
   store: Store,
   clis: readonly string[],

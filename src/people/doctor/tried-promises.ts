@@ -123,38 +123,42 @@ async function openGround() {
     canary,
     attempts: (): Attempt[] => [
       {
-        promise: 'on the leash read, a command writes nothing in the project',
+        promise: 'on the leash read, a command cannot write in the project',
         leash: 'read',
         ...writes(join(root, 'made')),
       },
       {
-        promise: 'on the leash read, a command writes nothing outside it',
+        promise: 'on the leash read, a command cannot write outside the project',
         leash: 'read',
         ...writes(join(outside, 'made')),
       },
       {
-        promise: 'on the leash edit, a command writes nothing outside the project',
+        promise: 'on the leash edit, a command cannot write outside the project',
         leash: 'edit',
         ...writes(join(outside, 'made')),
       },
       {
-        promise: 'on the leash edit, a command writes nothing in your home',
+        promise: 'on the leash edit, a command cannot write in your home',
         leash: 'edit',
         ...writes(join(home, '.profile')),
       },
       {
-        promise: 'on the leash edit, a command adds no git hook',
+        promise: 'on the leash edit, a command cannot add a git hook',
         leash: 'edit',
         ...writes(join(root, '.git', 'hooks', 'pre-commit')),
       },
-      { promise: 'a command reads no SSH key', leash: 'edit', ...reads(key) },
-      { promise: 'a command reads no login of a cloud', leash: 'edit', ...reads(join(home, '.aws', 'credentials')) },
+      { promise: 'a command cannot read your SSH keys', leash: 'edit', ...reads(key) },
+      { promise: 'a command cannot read a cloud login', leash: 'edit', ...reads(join(home, '.aws', 'credentials')) },
       {
-        promise: 'on the leash read, a command reads no .env file of the project',
+        promise: 'on the leash read, a command cannot read the project’s .env file',
         leash: 'read',
         ...reads(join(root, '.env')),
       },
-      { promise: 'a command reaches no socket of another program', leash: 'edit', argv: connecting({ path: socket }) },
+      {
+        promise: 'a command cannot connect to another program’s socket',
+        leash: 'edit',
+        argv: connecting({ path: socket }),
+      },
       {
         promise: 'a command has no network unless it is allowed',
         leash: 'edit',

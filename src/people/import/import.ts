@@ -162,7 +162,7 @@ async function writeCopy(
   }
 }
 
-/** Removes what was imported, from all CLIs or from some. Continued sessions stay: their turns are ours by now. */
+/** Removes imported sessions, of all CLIs or of some. Continued sessions stay: their turns are ours by now. */
 export async function undoImport(
   { store, place }: Pick<ImportWorld, 'store' | 'place'>,
   clis: readonly string[],

@@ -7,7 +7,7 @@ import { basename, isAbsolute, sep } from 'node:path'
 import { projectRoot } from '../../base/files/git.ts'
 import { pastFacts, sessionFiles } from './session-files.ts'
 
-/** A session of a CLI, read from beginning to end without being kept. */
+/** A session of a CLI, read from beginning to end without being stored. */
 export type PastSession = {
   file: SessionFile
   key: string
@@ -43,7 +43,7 @@ export function belongsTo(root: string): (cwd: string) => boolean {
   }
 }
 
-/** How much of the first prompt is kept, in characters. */
+/** How much of the first prompt is stored, in characters. */
 const mostOfFirst = 200
 
 type ReadOptions = { belongs(cwd: string): boolean; ours: OurTurns; limits?: Limits }

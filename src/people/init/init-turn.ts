@@ -19,10 +19,10 @@ import { documentIn, findDocument, writeDocument } from './agents-file.ts'
 import { initInstructions } from './init-instructions.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
 
-/** The prompt that the conversation keeps: the agents of later turns do not need the long instructions. */
+/** The prompt that the conversation stores: the agents of later turns do not need the long instructions. */
 export const initPrompt = '/init: look through this project and write its AGENTS.md'
 
-/** Runs the turn that writes AGENTS.md. It is kept, can be undone and is cancelled like any other turn. */
+/** Runs the turn that writes AGENTS.md. This turn is stored, can be undone and can be cancelled like any other. */
 export function runInit(
   app: App,
   { ask, signal, peers }: Pick<TurnRequest, 'ask' | 'signal' | 'peers'>,

@@ -22,6 +22,9 @@ const ignoredNotifications = [
   'mcpServer/startupStatus/updated',
 ]
 
+/** A text for the agent, with its pictures. */
+type Typed = { text: string; pictures: readonly SentPicture[] }
+
 /** The limits of a thread in this turn. */
 export type Mode = { sandbox: string; approvalPolicy: string }
 
@@ -49,7 +52,7 @@ export function codexDialect(
   const said: string[] = []
   const denied: string[] = []
   /** Texts typed during the turn that were not sent yet. */
-  const early: { text: string; pictures: readonly SentPicture[] }[] = []
+  const early: Typed[] = []
   const totals = new Map<string, CountedThread>()
   let requests = server?.requests ?? 0
   let steering = 0
@@ -59,6 +62,10 @@ export function codexDialect(
   let limits: Step[] = []
   let trouble: Loose | undefined
   let done: string | undefined
+  /** Whether the thread was asked for, whether it is open, and the prompt that waits for it. */
+  let isGreeted = false
+  let isOpen = false
+  let first: Typed | undefined
 
   const line = (message: Loose) => `${JSON.stringify(message)}\n`
   const send = (text: string): Step => ({ type: 'send', text })
@@ -102,13 +109,27 @@ export function codexDialect(
     )
   }
 
-  const began = (prompt: string, pictures: readonly SentPicture[]) => (result: Loose) => {
+  /** Opens the thread; a prompt that came before it was open is sent then. */
+  const greet = () => {
+    isGreeted = true
+    return must('initialize', greeting, () => [
+      send(line({ method: 'initialized' })),
+      send(
+        thread.id === ''
+          ? must('thread/start', held, began)
+          : must('thread/resume', { ...held, threadId: thread.id, excludeTurns: true }, began),
+      ),
+    ])
+  }
+
+  const began = (result: Loose) => {
+    isOpen = true
     const begun = loose(result.thread)
     id = textOf(begun.id) ?? id
     cwd = textOf(begun.cwd) ?? ''
     return [
       { type: 'thread' as const, key: threadKey({ ...thread, id }) },
-      send(start(prompt, pictures)),
+      ...(first ? [send(start(first.text, first.pictures))] : []),
       send(readLimits()),
     ]
   }
@@ -222,17 +243,13 @@ export function codexDialect(
   return {
     asks: true,
     pictures: {},
-    open: (prompt, pictures = []) =>
-      server
-        ? start(prompt, pictures) + readLimits()
-        : must('initialize', greeting, () => [
-            send(line({ method: 'initialized' })),
-            send(
-              thread.id === ''
-                ? must('thread/start', held, began(prompt, pictures))
-                : must('thread/resume', { ...held, threadId: thread.id, excludeTurns: true }, began(prompt, pictures)),
-            ),
-          ]),
+    ...(server ? {} : { greet }),
+    open(prompt, pictures = []) {
+      if (server) return start(prompt, pictures) + readLimits()
+      if (isOpen) return start(prompt, pictures)
+      first = { text: prompt, pictures }
+      return isGreeted ? '' : greet()
+    },
     line(text) {
       const message = parseLine(text)
       if (message.method !== undefined && message.id !== undefined) return questionSteps(message, desk)

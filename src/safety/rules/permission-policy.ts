@@ -162,7 +162,7 @@ type Case = {
   bounds: ProjectBounds
   leash: Leash
   wall: WallFacts | undefined
-  /** Set for a command without a wall on a leash that needs one. */
+  /** Set for a command that runs outside the sandbox although its leash requires the sandbox. */
   bare: Bare | undefined
   beyond: Beyond | undefined
   mode: Mode
@@ -250,7 +250,7 @@ function bareReasons(call: JudgedCall): string {
   return call.worst.class === 'dynamic' ? words : `as far as termaite can tell, ${words}`
 }
 
-/** Why a command would leave the wall: the agent's own reason, and what the parts need. */
+/** Why a command would leave the sandbox: the agent's own reason, and the needs of its parts. */
 function leavingReasons(call: JudgedCall, beyond: Beyond): string {
   if (call.outside !== undefined && beyond.outside !== undefined) return beyond.outside
   const acting = call.parts.filter((part) => part.class !== 'reads')

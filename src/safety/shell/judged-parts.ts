@@ -2,7 +2,7 @@ import type { Finding, Part, Span, Touched } from './shell-judgement.ts'
 import { defined } from '../../base/defined.ts'
 import { is } from './shell-judgement.ts'
 
-/** The words of a command: all of them, or as far as they are known. */
+/** The words of a command: all of them, or only the known ones. */
 export type Arguments = Pick<Part, 'argv' | 'words'>
 
 /** The judged parts of a command, each with its place in the command that the person sees. */

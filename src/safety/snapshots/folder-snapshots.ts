@@ -186,7 +186,7 @@ export function withFolderSnapshots({ project, root, dir, folders, open }: Folde
       for (const part of parts) {
         const plan = await part.snapshots.planUndo(turn)
         if (part.isNested && plan.steps.length > 0) makeFolderHere(part.folder)
-        // The undo has the same name everywhere, by which it can be undone itself.
+        // The undo has the same id in every repository, so that the undo itself can be undone.
         const undone = await part.snapshots.undo(plan, own.turn)
         left.push(...undone.left.map(skippedIn(part)))
         if (undone.aside) aside.push(undone.aside)
@@ -224,7 +224,10 @@ const isInPlace = ({ isNested, folder }: Part) => !isNested || [undefined, folde
 /** The prefix of the paths of a part's files in a patch. The path of an added folder is a line above its patch. */
 const below = ({ isNested, name }: Part) => (isNested ? `${name}/` : '')
 
-/** Says what is not undone in repositories whose files are undone: their commits, or the whole .git of one that no longer exists. */
+/**
+ * Names the parts that stay changed in repositories whose files are undone: their commits, or the whole .git of a repository that no
+ * longer exists.
+ */
 const aboutParts = (left: readonly SkippedPath[], parts: readonly Part[]): SkippedPath[] =>
   left.flatMap((skipped) => {
     const part = parts.find(({ isNested, name }) => isNested && name === skipped.path)

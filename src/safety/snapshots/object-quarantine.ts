@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { defined } from '../../base/defined.ts'
 import { checked, workFile } from './snapshot-repository.ts'
 
-/** A folder for the objects of one take. `admit` moves the objects written so far into the store. */
+/** A folder for the objects of one snapshot. `admit` moves the objects written so far into the store. */
 type Quarantine = { objects: string; admit(): void }
 
 const suffix = '.objects'

@@ -81,7 +81,7 @@ export function beginStore(dir: string, now: number): void {
   stamp(join(dir, 'tidied'), now)
 }
 
-/** Makes a clean-up of the store due when the next turn is kept. */
+/** Schedules a clean-up of the store for the time when the next turn is recorded. */
 export function requestCleanup(dir: string): void {
   rmSync(join(dir, 'tidied'), { force: true })
 }

@@ -298,7 +298,7 @@ export function snapshots({ dir, root, env, clock = realClock, ...options }: Sna
         turns.drop(turn)
         rmSync(asideFolder(dir, turn), { recursive: true, force: true })
       }
-      // Objects of the last minutes stay for now: the next turn that is kept cleans up again.
+      // Objects of the last minutes stay for now: recording the next turn cleans up again.
       await cleanUp(store(), clock.now()).catch(() => {})
       requestCleanup(dir)
     },

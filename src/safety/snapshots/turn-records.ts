@@ -16,7 +16,10 @@ export type TurnRecord = {
   cutOff?: true
   /** The turn that this one undid. */
   undoes?: string
-  /** The marks of the files with keys when the turn began, and the ones of them that it changed: no copy of them is kept. */
+  /**
+   * The checksums of the files with keys at the start of the turn, and a list of those that the turn changed: these files are never
+   * copied.
+   */
   secrets?: Record<string, string>
   uncopied?: string[]
 }

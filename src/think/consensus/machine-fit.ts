@@ -110,7 +110,7 @@ function systemOf({ os }: SystemSpec): string {
   return /^windows/i.test(os.name) ? 'windows' : 'linux'
 }
 
-/** A need of an approach, as far as a program can interpret it. */
+/** A need of an approach, in a form that a program can check. */
 type Need =
   | { kind: 'network' }
   | { kind: 'root' }

@@ -158,7 +158,7 @@ async function isAllowed(path: string, { ask, signal }: PromptPerson): Promise<b
   return (await ask(question, signal))?.includes('once') ?? false
 }
 
-/** Stores pictures as blobs, before a prompt that mentions them is kept. */
+/** Stores pictures as blobs, before a prompt that mentions them is stored. */
 export async function keepPictures(pictures: readonly Picture[], blobs: Blobs): Promise<void> {
   await Promise.all(pictures.map(({ media, bytes }) => blobs.put(bytes, media)))
 }

@@ -26,7 +26,7 @@ export class TlsFiles {
     return { cert: this.#known.cert, key: this.#known.key }
   }
 
-  /** Whether the certificate is for a host with this name or IP address, written as in a URL. */
+  /** Whether the certificate covers this host name or IP address, written as in a URL. */
   names(hostname: string): boolean {
     const address = hostname.replace(/^\[(.*)\]$/, '$1')
     const { certificate } = this.#known

@@ -34,7 +34,7 @@ export async function servePeer(peer: Peer, home: string, clock: Clock): Promise
     const connection = new Connection(unixCarrier(socket.unref()), clock)
     connection.send(encodeFrame({ type: 'hello', ...wireVersion, pid: process.pid })!)
     connections.set(connection, new WireAnswering(connection, new PeerAnswers(peer), thisPerson))
-    // A connection ends by itself; the server goes on with the others.
+    // A connection ends by itself; the server continues with the others.
     void connection.over.then(() => connections.delete(connection))
   }).unref()
   const path = await listenBelow(home, server)

@@ -76,7 +76,7 @@ export function removeSocket(path: string): void {
     rmSync(path, { force: true })
     rmdirSync(dirname(path))
   } catch {
-    // The folder holds another socket, or another process was faster.
+    // The folder contains another socket, or another process was faster.
   }
 }
 

@@ -1,6 +1,7 @@
 import type { AgentRow, Block, BoardBlock, RowState } from '../block.ts'
 import type { RenderContext } from '../markdown/render-context.ts'
 import type { Theme } from '../../style/theme.ts'
+import { keyOf } from '../../desk/keys.ts'
 import { truncateToWidth, visibleWidth } from '@earendil-works/pi-tui'
 import { roleLabel } from '../../../core/talk/framework.ts'
 import { failureSentence } from '../../../core/talk/outcome.ts'
@@ -59,7 +60,7 @@ export function rowMark(state: RowState, theme: Theme): string {
   return paint[state](marks[state])
 }
 
-/** An agent inside a turn in one line: its role, the agent, its state, time and tokens, and what it does or said. */
+/** An agent inside a turn in one line: its role, the agent, its state, time and tokens, and its current action or last text. */
 export function rowLine(row: AgentRow, width: number, theme: Theme, now: number, columns: RowColumns): string {
   const who = row.by
   const fitted = (word: string, to: number) =>
@@ -71,7 +72,7 @@ export function rowLine(row: AgentRow, width: number, theme: Theme, now: number,
   return `${head}  ${theme.quiet(truncateToWidth(rowWords(row, now).join(' · '), room, '…'))}`
 }
 
-/** The state of a row, its time, its tokens, and what its agent does or said. */
+/** The state of a row, its time, its tokens, and its agent's current action or last text. */
 function rowWords(row: AgentRow, now: number): string[] {
   return [...rowNumbers(row, now), said(row)].filter((word) => word !== '')
 }
@@ -150,7 +151,7 @@ export function boardLines(
     while (keys.length < lines.length) keys.push(row.key)
   }
   if (more.length > 0) {
-    lines.push(theme.quiet(`  + ${more.length} more: ${countWords(more)} · Ctrl+T shows all`))
+    lines.push(theme.quiet(`  + ${more.length} more: ${countWords(more)} · ${keyOf('board')} shows all`))
     keys.push(board.key)
   }
   return { lines, keys }

@@ -21,7 +21,7 @@ export function stateMark(state: CallBlock['state'], theme: Theme): string {
 /** Characters of an input or an output that an open call shows. */
 const mostOpened = 8000
 
-/** A call of a tool: one line and the beginning of what it changed, which expand to its whole input and output. */
+/** A call of a tool: one line and the beginning of its changes, which expand to the whole input and output. */
 export function callLines(call: CallBlock, width: number, context: RenderContext, open: boolean): string[] {
   const body = open ? bodyLines(call, width - 4, context) : context.brief ? [] : changesBegun(call, width - 4, context)
   return [headLine(call, width, context), ...indented(body, '    ')]
@@ -30,7 +30,7 @@ export function callLines(call: CallBlock, width: number, context: RenderContext
 /** Rows of its changes that a folded call shows. */
 const mostFoldedRows = 12
 
-/** The first rows of what a finished call changed, with whole lines of the files where possible. */
+/** The first rows of a finished call's changes, with whole lines of the files if possible. */
 function changesBegun(call: CallBlock, width: number, context: RenderContext): string[] {
   if (call.state !== 'ok' || call.changes.some((change) => context.lazy.diff(change) === undefined)) return []
   const rows: string[] = []

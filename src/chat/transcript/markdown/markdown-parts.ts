@@ -23,8 +23,8 @@ const mostCodeLines = 40
 const longestLine = 4000
 
 /**
- * Splits a text where the following text cannot change what came before: after an empty line outside of a list, and
- * around code. All parts but the last are final, however the text continues; `end` is the state after the part before.
+ * Splits a text at places where later text cannot change the parts before: after an empty line outside of a list, and around code. All
+ * parts but the last are final, however the text continues; `end` is the state after the part before.
  */
 export function split(text: string, end: PartEnd = { joined: false }): Part[] {
   const cutter = new Cutter(end)
@@ -105,7 +105,7 @@ class Cutter {
     this.cut(to, { joined: true, fence: this.#fence && { ...this.#fence, begins: false } })
   }
 
-  /** Takes the line that still grows; a half-written fence or list item is treated as what it may become. */
+  /** Handles the line that is still growing; a half-written fence or list item is treated as if it were complete. */
   lastLine(line: string, at: number): void {
     if (!this.#fence) {
       if (!half.fence.test(line)) this.#proseLine(line, at, half.item.test(line) || item.test(line))

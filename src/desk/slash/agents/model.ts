@@ -15,7 +15,7 @@ import { nativeKey } from '../../../turn/provider-key.ts'
 import { choose, goingOn, knownWord } from '../shared/choice.ts'
 import { modelOf, pickNativeModel, typedNativeModel } from './native-models.ts'
 
-/** The word that takes back what was chosen in the chat. */
+/** The word that resets a choice made in the chat. */
 const back = 'default'
 
 /** `/model` and `/models`, which are one command: they choose the model, and with a second word the effort, of any agent. */
@@ -62,7 +62,7 @@ export function effortCommand(controls: DeskControls, parts: ModelParts = {}): C
   }
 }
 
-/** The agent that the first word names, otherwise the one that takes the next turn; and the words for it. */
+/** The agent that the first word names, otherwise the agent of the next turn, and the words after its name. */
 async function targetAgent(controls: DeskControls, args: string, world: CommandWorld) {
   const { settings } = controls.app()
   const agents = enabledAgents(settings)
@@ -213,7 +213,7 @@ const cliModelWords = ({ model, command }: CliAgentSettings): string =>
 const isOneOf = <T extends string>(all: readonly T[], word: string | undefined): word is T =>
   all.some((one) => one === word)
 
-/** The names of the agents, and what the next agent or the one that was named can be given. */
+/** The names of the agents, and the values that the next agent or the named one accepts. */
 function completed(controls: DeskControls, typed: string, of: (agent: AgentSettings) => readonly string[]) {
   const agents = enabledAgents(controls.app().settings)
   const [first = '', ...more] = typed.trimStart().split(/\s+/)

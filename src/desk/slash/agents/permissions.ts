@@ -9,7 +9,7 @@ import { block } from '../shared/code-block.ts'
 import { choose, goingOn, knownWord } from '../shared/choice.ts'
 import { closeFolder } from './add-dir.ts'
 
-/** Shows the permission rules beside the leash. Only what the person allowed for always can be removed here. */
+/** Shows the permission rules beside the leash. Only permissions that the person gave permanently can be removed here. */
 export function permissionsCommand(controls: DeskControls): Command {
   return {
     name: 'permissions',

@@ -6,7 +6,7 @@ import { strategies } from '../../../core/work/agent.ts'
 import { enabledAgents, atDesk, noAgentWords } from '../../../settings/enabled-agents.ts'
 import { UsageError } from '../../../core/io.ts'
 import { choose, goingOn, knownWord } from '../shared/choice.ts'
-import { stateWords } from './agents.ts'
+import { stateWords } from '../shared/state-words.ts'
 
 /** The option that leaves the next turn to the rotation. */
 const auto = 'auto'
@@ -38,7 +38,7 @@ export function rotationCommands(controls: DeskControls): Command[] {
           name === undefined ? await pickAgent(controls, world) : knownWord('agent', name, [...names(), auto])
         if (agent === undefined) return
         const stays = flags.includes(stay) && agent !== auto
-        // A choice for all turns is cleared by the next choice; otherwise it would come back after one turn.
+        // A choice for all turns is cleared by the next choice; otherwise it would apply again after one turn.
         if (stays || controls.standing().stays) controls.stay(stays ? agent : undefined)
         controls.aim(stays || agent === auto ? undefined : agent)
         world.say(aimedWords(agent, stays, controls), 'note')

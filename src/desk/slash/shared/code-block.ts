@@ -6,7 +6,7 @@ export function block(text: string, language = 'text'): string {
   return fenceText(stripAnsi(text).trimEnd(), language)
 }
 
-/** The columns that the chat's own margins take: the indent of what a command says, and the column of the scroll bar. */
+/** The columns that the chat's own margins take: the indent of a command's output, and the column of the scroll bar. */
 const margin = 8
 
 /** The columns of a block on a screen that has so many; undefined if that is not known. */

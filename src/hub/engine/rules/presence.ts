@@ -10,7 +10,7 @@ export function waits({ wait }: AgentRow, steady: number): boolean {
   return wait !== undefined && wait.until > steady
 }
 
-/** Whether an agent counts as present for a person. Its tasks wait for it longer than that: it may be restarted. */
+/** Whether an agent is shown to people as present. Its tasks wait for it longer, because it may be restarted. */
 export function isAbout(row: AgentRow, steady: number): boolean {
   const { heard, left } = row
   const hasLeft = left !== undefined && steady - left > leftMs

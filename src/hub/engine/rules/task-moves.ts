@@ -250,7 +250,7 @@ function triesAfter(
   if (state === 'ASSIGNED') return [...tries, { number: tries.length + 1, agent: by, began: at }]
   const last = tries.at(-1)
   if (!last || last.ended !== undefined) return tries
-  // The try goes on while an agent has the task; before an approval it was over already.
+  // The try continues while an agent has the task; before an approval, the try was already over.
   if (state === 'IN_PROGRESS' || state === 'PENDING_ACK' || state === 'APPROVED') return tries
   const checks = [...(last.checks ?? []), ...(work?.checks ?? [])]
   return tries.with(

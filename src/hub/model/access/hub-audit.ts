@@ -1,8 +1,8 @@
 import type { CallerRole } from './hub-key.ts'
 
 /**
- * One act of a client at the hub: who did what, on which subject, from which address, and with which outcome. It contains no prompt, no
- * answer and no secret.
+ * One act of a client at the hub: who did what, on which subject, from which address, and with which outcome. The record contains no
+ * prompt, no answer and no secret.
  */
 export type HubAct = {
   at: number

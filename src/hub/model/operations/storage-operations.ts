@@ -6,7 +6,7 @@ import { plainText, shapeOf } from './described.ts'
 import { keptText } from './hub-shapes.ts'
 import { wholeNumber } from './input-shapes.ts'
 
-/** Seconds for counting and removing, which read all finished tasks. */
+/** Time limits, in seconds, for counting and removing: both read all finished tasks. */
 const allTasks = 360
 
 /** The files of tasks, and the removal of finished tasks. */

@@ -145,7 +145,7 @@ export async function load(): Promise<string> {
     rules.value = new Map(state.rules.map((one) => [one.machine, one]))
     shownChange.value = state.seq
   })
-  // Neither is awaited: meanwhile the page shows what it has.
+  // Neither is awaited: meanwhile the page shows the data that it has.
   void readOlder(++reading)
   void readOpenTask()
   return state.place

@@ -31,7 +31,7 @@ export class CommandJudge {
 
   async run(simple: Simple, depth: number): Promise<void> {
     const { text, cwds } = simple
-    // A pattern that is not understood may become any words.
+    // If a pattern cannot be interpreted, it may expand to any words.
     const words = simple.words.map((word) => (word.glob && !isUnderstood(word, cwds) ? { text: word.text } : word))
     const first = words[0]!
     const argv = argumentsOf(words)
