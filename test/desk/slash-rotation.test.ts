@@ -1,5 +1,8 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ListTalk } from '../../src/core/talk/command.ts'
 import { plain, seated } from '../app/seat.ts'
 import { goldenOf } from '../golden.ts'
 
@@ -101,4 +104,53 @@ test('/agents shows each agent: state, window, channel, and its leash', async (t
     ],
   )
   golden(t, text)
+})
+
+test('the table of agents switches, orders, adds and removes them in the settings file, at once', async (t) => {
+  const bin = join(import.meta.dirname, 'none')
+  const seat = await seated(
+    t,
+    {
+      agents: [
+        { name: 'amber', command: 'cat >/dev/null; echo one', contextWindowTokens: 1000 },
+        { name: 'birch', profile: 'crush', contextWindowTokens: 1000 },
+      ],
+    },
+    { PATH: `${bin}:/usr/bin:/bin` },
+  )
+  const path = join(seat.home, 'settings.json')
+  const written = () => (JSON.parse(readFileSync(path, 'utf8')) as { agents: unknown[] }).agents
+  const steps: [action: string, name: string, ...answers: unknown[]][] = [
+    ['toggle', 'birch'],
+    ['toggle', 'birch'],
+    ['raise', 'birch'],
+    ['add', 'amber', ' own', 'cedar', 'cat >/dev/null; echo two'],
+    ['add', 'amber', ' own', 'amber', 'true'],
+    ['add', 'amber', undefined],
+    ['remove', 'birch', false],
+    ['remove', 'birch', true],
+    ['add', 'amber', ' own', 'user', 'true'],
+  ]
+  const shown: unknown[] = []
+  seat.world.screen.list = async (view) => {
+    shown.push(await view.rows(''))
+    for (const [action, name, ...answers] of steps) {
+      const row = (await view.rows('')).find(({ id }) => id === name)
+      const talk: ListTalk = {
+        line: async (label) => (shown.push(label), answers.shift() as string | undefined),
+        sure: async (words) => (shown.push(words), answers.shift() === true),
+        pick: async (_title, rows) => (shown.push(rows.at(-1)), answers.shift() as string | undefined),
+        close: () => {},
+      }
+      shown.push([action, name, await view.act(action, row, talk).catch((error: Error) => error.message)])
+      shown.push(written())
+    }
+    shown.push(view.empty(''))
+  }
+  await seat.type('/agents')
+  golden(t, shown, { [seat.home]: '<home>' })
+  assert.deepEqual(
+    seat.app.settings.agents.map(({ name }) => name),
+    ['amber', 'cedar'],
+  )
 })

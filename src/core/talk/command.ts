@@ -99,7 +99,7 @@ export type ListTalk = {
 }
 
 /** The lists of the chat; each has keys of its own. */
-export type ListName = 'sessions'
+export type ListName = 'sessions' | 'agents'
 
 /** A list with keys that act on its rows, as a command shows it on a screen. */
 export type ListView = {

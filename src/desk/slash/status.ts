@@ -2,7 +2,7 @@ import type { Command } from '../../core/talk/command.ts'
 import type { DeskControls } from '../desk-controls.ts'
 import { groupDigits } from '../../base/text/number-words.ts'
 import { list, table } from '../../base/text/table.ts'
-import { stateWords } from './agents/agents.ts'
+import { stateWords } from './shared/state-words.ts'
 import { block } from './shared/code-block.ts'
 
 export function statusCommand(controls: DeskControls): Command {

@@ -101,6 +101,27 @@ export async function checkup(parts: CheckupParts, agent: AgentSettings): Promis
   }
 }
 
+/**
+ * Says why an agent cannot be used on this machine, and what to do about it: its program is missing, its key, or perhaps its login.
+ * Asks no agent.
+ */
+export async function agentHindrance(
+  parts: Pick<CheckupParts, 'io' | 'place' | 'settings'>,
+  agent: AgentSettings,
+): Promise<string | undefined> {
+  const { io, place, settings } = parts
+  if (agent.kind === 'native') {
+    const key = await nativeKey(agent, openKeys({ home: place.home, env: io.env }), io)
+    return key && ('next' in key ? key.next : 'why' in key ? key.why : undefined)
+  }
+  const profile = profileOf(agent)
+  const file = fileOf(agent, profile, { env: io.env, cwd: place.cwd })
+  const isThere = file !== undefined || (await isForShell({ io, place, settings, quick: true }, agent))
+  const why = hindranceOf({ ...agent, enabled: true }, profile, leashOf(settings, agent), isThere)
+  if (why !== undefined) return isThere ? why : `not installed; ${why}`
+  return profile && !hasLogin(profile, io.env) ? `no login found; if it is not logged in: ${profile.login}` : undefined
+}
+
 function fileOf(agent: AgentSettings, profile: Profile | undefined, at: Pick<Io, 'env' | 'cwd'>): string | undefined {
   if (agent.kind === 'native') return 'built in'
   const program = agent.command === undefined ? profile?.words[0] : programWord(agent.command)

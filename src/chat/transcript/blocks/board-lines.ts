@@ -1,6 +1,7 @@
 import type { AgentRow, Block, BoardBlock, RowState } from '../block.ts'
 import type { RenderContext } from '../markdown/render-context.ts'
 import type { Theme } from '../../style/theme.ts'
+import { keyOf } from '../../desk/keys.ts'
 import { truncateToWidth, visibleWidth } from '@earendil-works/pi-tui'
 import { roleLabel } from '../../../core/talk/framework.ts'
 import { failureSentence } from '../../../core/talk/outcome.ts'
@@ -150,7 +151,7 @@ export function boardLines(
     while (keys.length < lines.length) keys.push(row.key)
   }
   if (more.length > 0) {
-    lines.push(theme.quiet(`  + ${more.length} more: ${countWords(more)} · Ctrl+T shows all`))
+    lines.push(theme.quiet(`  + ${more.length} more: ${countWords(more)} · ${keyOf('board')} shows all`))
     keys.push(board.key)
   }
   return { lines, keys }

@@ -1,9 +1,8 @@
 import type { Command } from '../../../core/talk/command.ts'
-import type { AgentStanding, Standing } from '../../../chat/desk/chat-desk.ts'
+import type { Standing } from '../../../chat/desk/chat-desk.ts'
 import type { App, AppPlace } from '../../../turn/app.ts'
 import type { DeskControls } from '../../desk-controls.ts'
 import type { AgentSettings } from '../../../settings/agent-settings.ts'
-import { localTime } from '../../../base/time/local-time.ts'
 import { groupDigits } from '../../../base/text/number-words.ts'
 import { channelWords, leashWords } from '../../../turn/agent-channel.ts'
 import { findSubagents } from '../../../native/loop/subagent-files.ts'
@@ -11,15 +10,22 @@ import { isTrusted } from '../shared/native-agent.ts'
 import { windowOf, atDesk, leashOf, nativeAgents, noAgentWords } from '../../../settings/enabled-agents.ts'
 import { UsageError } from '../../../core/io.ts'
 import { oneLine } from '../../../base/text/table.ts'
-import { stateNames } from '../../../chat/desk/chat-desk.ts'
+import { stateWords } from '../shared/state-words.ts'
 
 export function agentsCommand(controls: DeskControls): Command {
   return {
     name: 'agents',
-    help: 'Show the agents and what they may do.',
+    help: 'Show the agents and what they may do; switch, order, add and remove them.',
     matters: true,
-    async run(_args, { say }) {
+    async run(_args, world) {
+      const { say } = world
       const app = controls.app()
+      if (world.screen.list) {
+        const subagents = await subagentLines(app)
+        if (subagents.length > 0) say(subagents.join('\n').trim(), 'text')
+        const { showAgents } = await import('./agent-list.ts')
+        return showAgents(controls, world)
+      }
       if (app.settings.agents.length === 0) throw new UsageError(noAgentWords(app.settings, atDesk))
       const lines = app.settings.agents.map((agent) => line(app, agent, controls.standing()))
       say([...lines, ...(await subagentLines(app))].join('\n'), 'text')
@@ -53,11 +59,4 @@ function line({ settings, leash }: AppPlace, agent: AgentSettings, { agents, nex
     leashWords(agent, leashOf(settings, agent, { leash })),
   ]
   return `- ${parts.join(' · ')}`
-}
-
-export function stateWords({ state, until, why }: AgentStanding): string {
-  return [
-    `${stateNames[state]}${until === undefined ? '' : ` until ${localTime(until)}`}`,
-    ...(why === undefined ? [] : [oneLine(why, 60)]),
-  ].join(': ')
 }

@@ -6,7 +6,7 @@ import { strategies } from '../../../core/work/agent.ts'
 import { enabledAgents, atDesk, noAgentWords } from '../../../settings/enabled-agents.ts'
 import { UsageError } from '../../../core/io.ts'
 import { choose, goingOn, knownWord } from '../shared/choice.ts'
-import { stateWords } from './agents.ts'
+import { stateWords } from '../shared/state-words.ts'
 
 /** The option that leaves the next turn to the rotation. */
 const auto = 'auto'
