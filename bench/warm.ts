@@ -47,7 +47,7 @@ export async function warm(): Promise<Row[]> {
   const words = (ms: number) => `${ms.toFixed(0)} ms`
   for (const cli of wanted) {
     if (!installed(cli)) {
-      console.log(`${cli} is not installed, and is left out: npm ci in test/real/clis brings it`)
+      console.log(`${cli} is not installed among the pinned CLIs (test/real/clis), and is left out`)
       continue
     }
     const [load] = loadavg()

@@ -45,7 +45,7 @@ const asking: Readonly<Record<string, readonly string[]>> = {
     'src/terminals/tmux/tmux-host.ts',
   ],
   Files: ['src/base/files/held-folder.ts', 'src/wire/peer/peer-sockets.ts', 'src/hub/ledgers/postgres/address.ts'],
-  Desktop: ['src/native/native-servers.ts', 'src/chat/input/clipboard.ts'],
+  Desktop: ['src/desk/slash/shared/browser.ts', 'src/native/native-servers.ts', 'src/chat/input/clipboard.ts'],
   'What the machine can do': [
     'src/machine/network.ts',
     'src/machine/operating-system.ts',

@@ -73,7 +73,7 @@ export class SessionUpdates {
         })
       case 'attempt':
         this.#streamed = ''
-        return this.notice(`${event.by ?? 'An agent'} failed: ${event.failure.message}`, 'warning')
+        return this.#remark(`${event.by ?? 'An agent'} failed: ${event.failure.message}`, 'warning')
       // A phase may take minutes: editors show thoughts as they arrive.
       case 'phase':
         return this.#say('agent_thought_chunk', `${event.framework}: ${event.words}\n\n`)
@@ -81,14 +81,14 @@ export class SessionUpdates {
         if (event.until === undefined) return undefined
         return this.#say('agent_thought_chunk', `${retryWords(event, this.#parts.clock.now())}\n\n`)
       case 'note':
-        return this.notice(event.text, 'info')
+        return this.#remark(event.text, 'info')
       case 'notification':
-        return this.notice(
+        return this.#remark(
           reportWords(event),
           event.status === 'blocked' || event.status === 'failed' ? 'warning' : 'info',
         )
       case 'summary':
-        return this.notice(`${summaryWords(event)}.`, 'info')
+        return this.#remark(`${summaryWords(event)}.`, 'info')
       case 'end':
         // The answer of an agent that streamed nothing and stored no reply is only in its outcome.
         if (event.outcome.ok && this.#silent) await this.#reply(event.outcome.text)
@@ -100,7 +100,13 @@ export class SessionUpdates {
     }
   }
 
-  /** Sends a message from termaite itself. */
+  /** Sends a message from termaite itself in the middle of a turn, which is not a part of the answer. */
+  async #remark(text: string, severity: 'info' | 'warning'): Promise<void> {
+    if (this.#parts.notices) return this.notice(text, severity)
+    return this.#say('agent_thought_chunk', `${text.trim()}\n\n`)
+  }
+
+  /** Sends a message from termaite itself outside of an answer, such as what a command says. */
   async notice(text: string, severity: 'info' | 'warning' | 'error'): Promise<void> {
     const [title = '', ...rest] = text.trim().split('\n')
     if (title === '') return

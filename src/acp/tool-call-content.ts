@@ -1,5 +1,6 @@
 import type { ToolCallContent, ToolCallLocation, ToolKind } from '@agentclientprotocol/sdk'
 import type { Question } from '../core/talk/question.ts'
+import { toolDeed, toolWords } from '../core/data/tool-words.ts'
 import { resolve } from 'node:path'
 import { fenceText } from '../base/text/markdown-fence.ts'
 import { fileChangesOf } from '../chat/transcript/event-facts.ts'
@@ -11,7 +12,9 @@ const longest = 20_000
 
 export const toolTitle = (tool: string, input: unknown) => {
   const words = inputSummary(input)
-  return words === '' ? tool : `${tool}: ${words}`
+  const name = toolWords(tool)
+  if (words === '') return name
+  return toolDeed(tool) === undefined ? `${name}: ${words}` : `${name} ${words}`
 }
 
 /** The kind of a call, derived from its input, because every agent names its tools differently. */

@@ -38,6 +38,9 @@ type WarmParts = {
  */
 type Waiting = { process: WarmProcess; terms: WarmTerms; over: AbortController; isForeseen: boolean; since: string }
 
+/** How long a process that waited may take to say that it is still there. */
+export const knockMs = 2_000
+
 /** On a machine with no more memory than this, only two processes may wait. */
 const smallMachine = 4.5 * 2 ** 30
 const mostOnSmallMachine = 2

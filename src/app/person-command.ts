@@ -32,8 +32,8 @@ export function personJobs({ io, blobs, border }: AppRecords, ended: (words: str
 
 /**
  * Runs a command of the person in their own shell and project folder, with their own rights and environment. It is a turn of the
- * conversation, taken by the person instead of an agent: it is kept before it runs, its output is kept as the result of a call, and the
- * agents of later turns see both, as with any other turn. There is no snapshot, because only the person acted.
+ * conversation, taken by the person instead of an agent: it is stored before it runs, its output is stored as the result of a call, and
+ * the agents of later turns see both, as with any other turn. There is no snapshot, because only the person acted.
  */
 export function runPersonCommand(
   app: AppRecords,

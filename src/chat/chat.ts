@@ -19,7 +19,7 @@ import { farewell, welcome } from './screen/welcome.ts'
 import { KeysOverlay } from './keys-page.ts'
 import { ListOverlay } from './list-panel.ts'
 import { ChatBoard } from './board/chat-board.ts'
-import { bindKeys } from './desk/keys.ts'
+import { bindKeys, keyOf } from './desk/keys.ts'
 import { elapsed } from './style/numbers.ts'
 import { PaletteOverlay } from './palette.ts'
 import { screenLayout } from './screen/screen-layout.ts'
@@ -163,16 +163,24 @@ class Chat {
           () => this.#state.now.running,
           () => this.#state.now.asks.length > 0,
           // The first Ctrl+B is the prefix of tmux, which passes the second on.
-          { runsFor: () => desk.commandRunsFor(), key: env.TMUX ? 'Ctrl+B twice' : 'Ctrl+B' },
+          {
+            runsFor: () => desk.commandRunsFor(),
+            key: () => (env.TMUX && keyOf('background') === 'Ctrl+B' ? 'Ctrl+B twice' : keyOf('background')),
+          },
           { rows: (turn) => this.#board.rowsOf(turn), open: () => this.#board.isOpen },
           () => this.#state.now.progress,
         ),
       ),
       status: guarded(
-        new StatusLine(theme, clock, () => {
-          const next = desk.nextFor?.(this.#input?.text() ?? '')
-          return shownStanding(standing(), this.#state.now, { next, now: this.#time.now() })
-        }),
+        new StatusLine(
+          theme,
+          clock,
+          () => {
+            const next = desk.nextFor?.(this.#input?.text() ?? '')
+            return shownStanding(standing(), this.#state.now, { next, now: this.#time.now() })
+          },
+          () => this.#input?.vimMode,
+        ),
       ),
       unseen: () => this.#transcript.unseen,
       reading: () => this.#inputArea?.reading ?? false,
@@ -201,6 +209,7 @@ class Chat {
       wsl: Boolean(env.WSL_DISTRO_NAME || env.WSL_INTEROP),
       edit: (text) => this.#control.lend(() => editInEditor(text, env)),
     })
+    this.#input.setVim(standing().vim === true)
     const answer = (ask: string, picks?: string[]) => desk.answer(ask, picks)
     this.#inputArea = new InputArea({
       tui,
@@ -258,7 +267,7 @@ class Chat {
     if (signal.aborted) return { why: 'aborted' }
     const abort = () => this.#leave({ why: 'aborted' })
     signal.addEventListener('abort', abort, { once: true })
-    bindKeys()
+    bindKeys(this.#desk.standing().keys)
     this.#control.take()
     this.#desk.setScreen(this.#screen())
     // The terminal may name its background at any time.
@@ -315,6 +324,8 @@ class Chat {
   #happened(event: DeskEvent): void {
     if (event.type === 'standing') {
       if (this.#theme.setAgents(event.standing.agents.map(({ name }) => name))) this.#layout.tui.invalidate()
+      this.#input.setVim(event.standing.vim === true)
+      bindKeys(event.standing.keys)
       // While the person tries themes, the screen shows the one that they try.
       if (!this.#themes.isOpen) this.#recolour({ name: event.standing.theme ?? 'terminal' })
     }

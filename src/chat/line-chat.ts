@@ -86,6 +86,8 @@ class LineConversation {
   #asked: OpenQuestion[] = []
   #typed: string[] = []
   #running = new Set<string>()
+  /** The failures of inner agents that were printed, by their turn. */
+  #toldFailures = new Map<string, Set<string>>()
   #waiting: Standing['waiting']
   #over: AbortSignal
   /** The pause before the question that was printed last takes a line as its answer; undefined once it does. */
@@ -228,6 +230,19 @@ class LineConversation {
     return was?.until === now?.until && was?.agent === now?.agent ? undefined : waitingWords(now)
   }
 
+  /** Words for the end of an agent inside a turn; several agents with the same failure print it once. */
+  #innerWords(turn: string, event: Extract<Event, { type: 'inner' }>): string | undefined {
+    const { event: inside } = event
+    const failure = inside.type === 'end' && !inside.outcome.ok ? inside.outcome.failure.message : undefined
+    if (failure !== undefined) {
+      const told = this.#toldFailures.get(turn) ?? new Set()
+      this.#toldFailures.set(turn, told)
+      if (told.has(failure)) return undefined
+      told.add(failure)
+    }
+    return eventWords(event, this.#clock.now())
+  }
+
   async #eventWords(turn: string, event: Event): Promise<string | undefined> {
     switch (event.type) {
       case 'prompt':
@@ -243,6 +258,11 @@ class LineConversation {
       }
       case 'answer':
         return this.#answered(event.ask, event.picks)
+      case 'inner':
+        return this.#innerWords(turn, event)
+      case 'end':
+        this.#toldFailures.delete(turn)
+        return eventWords(event, this.#clock.now())
       default:
         return eventWords(event, this.#clock.now())
     }

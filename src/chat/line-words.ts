@@ -1,3 +1,4 @@
+import { toolDeed, toolWords } from '../core/data/tool-words.ts'
 import { reportWords } from '../core/talk/notice.ts'
 import type { Entry, Event } from '../core/talk/entry.ts'
 import type { Command } from '../core/talk/command.ts'
@@ -43,7 +44,10 @@ export function eventWords(event: Event, now: number): string | undefined {
       return isPersonCommand(event) ? `${event.text || 'The command printed nothing.'}\n${toldWords}` : undefined
     case 'call':
       if (isPersonCommand(event)) return undefined
-      return [`${event.by ?? 'agent'} uses ${event.tool}`, inputSummary(event.input)]
+      return [
+        `${event.by ?? 'agent'} ${toolDeed(event.tool) ?? `uses ${toolWords(event.tool)}`}`,
+        inputSummary(event.input),
+      ]
         .filter((part) => part !== '')
         .join(': ')
     case 'end': {

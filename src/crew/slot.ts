@@ -11,7 +11,7 @@ export const slotStates = ['held', 'starting', 'busy', 'idle', 'asking', 'exited
 
 export type SlotState = (typeof slotStates)[number]
 
-/** A prompt for an agent. Its id is that of its turn, by which a later process knows whether the turn had begun. */
+/** A prompt for an agent. Its id is also the id of its turn, so that a later process can find out whether the turn had begun. */
 export type Send = { id: string; text: string }
 
 /** A running turn. It is stored before its prompt is typed, so that no prompt is typed twice. */
@@ -206,7 +206,7 @@ export function parseSlot(stored: StoredSlot): Slot {
   const { state, why = '', flight, asks = [], terminal, wish, queue = [], screen, ...base } = stored
   if (state === 'exited' || (state === 'failed' && !terminal))
     return defined({ ...base, state, why, queue: [], screen })
-  // The id of the session is as unique as that of a terminal.
+  // The id of the session is as unique as a terminal's id.
   const living = defined({ ...base, terminal: terminal ?? { id: base.session }, queue, wish })
   const [asked, ...moreAsked] = asks
   if (state === 'asking' && asked) return defined({ ...living, state, asks: [asked, ...moreAsked], flight })

@@ -18,7 +18,7 @@ export class Audience {
     void this.tell({ type: 'said', how, text })
   }
 
-  /** Shows a prompt at once, before it is kept. Returns the id by which it is replaced or removed. */
+  /** Shows a prompt at once, before it is stored. Returns the id by which it is replaced or removed. */
   send(text: string, starts?: 'turn' | 'command'): string {
     const sent = `sent ${++this.#sent}`
     void this.tell({ type: 'sent', sent, text: withoutPictureLinks(text), ...(starts ? { starts } : {}) })

@@ -158,6 +158,8 @@ function standingOf(app: App, known: KnownStatus): Standing {
     tokens: known.spent.standing(),
     ...(known.waiting ? { waiting: known.waiting } : {}),
     ...(known.progress === undefined ? {} : { progress: known.progress }),
+    ...(settings.vim ? { vim: true } : {}),
+    keys: settings.keys,
     theme: settings.theme,
   }
 }

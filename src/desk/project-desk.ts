@@ -175,7 +175,7 @@ export class ProjectDesk implements ChatDesk {
     })
   }
 
-  // Methods for the screen:
+  // The methods for the screen follow.
 
   standing = (): Standing => this.#status.now
 

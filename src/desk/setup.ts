@@ -64,7 +64,7 @@ export async function runSetup(world: SetupWorld): Promise<'written' | 'nothing 
   return 'written'
 }
 
-/** Offers what the person has set up for other CLIs. If nobody answers, it only says that there is something. */
+/** Offers to use the things that the person has set up for other CLIs. If nobody answers, only mentions them. */
 async function offerOthers(world: SetupWorld): Promise<void> {
   const { env, cwd, home, clock } = world
   const [{ offerBelongings, newThings }, { hasBelongings }, { fileStore }] = await Promise.all([

@@ -26,7 +26,7 @@ export type Known = {
 }
 
 /**
- * A row that the person wrote. `like` names the real model behind the person's own name for it, such as that of a deployment:
+ * A row that the person wrote. `like` names the real model behind the person's own name for it, such as the name of a deployment:
  * "openai/gpt-5.4".
  */
 export type OwnRow = Partial<Known> & { like?: string }

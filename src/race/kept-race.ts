@@ -17,7 +17,7 @@ import { orUsage } from '../turn/undo.ts'
 import { runOpened } from '../app/turn.ts'
 import { bringUndoably } from './race-turn.ts'
 
-/** The results of a race are kept for a day. */
+/** The results of a race are stored for a day. */
 const keptMs = 24 * 60 * 60_000
 
 /** The last race of this session. Throws a UsageError if this session has no race, or if its results were removed. */

@@ -3,6 +3,7 @@ import type { FileSettings, MapSettings } from './settings-schema.ts'
 import type { Fault, Path, Shape } from '../core/data/shape.ts'
 import { readFileSync } from 'node:fs'
 import { isPlainObject } from '../base/plain-object.ts'
+import { keyClashes } from '../core/screen/chat-keys.ts'
 import { parseHooks } from '../safety/hooks/hook-config.ts'
 import { parseRule } from '../safety/rules/permission-rule.ts'
 import { faultWords, faultsIn, pathText } from '../core/data/shape.ts'
@@ -49,10 +50,14 @@ type ProblemsOf = (value: unknown) => Problem[]
 /** Finds all errors in a settings file: against its schema, in its permission rules, and in its hooks. */
 export function problemsIn(form: Shape<unknown>, value: unknown): Problem[] {
   const faults = faultsIn(form, value)
-  const { permissions, hooks } = (faults.length === 0 || isPlainObject(value) ? value : {}) as Record<string, unknown>
+  const { permissions, hooks, keys } = (faults.length === 0 || isPlainObject(value) ? value : {}) as Record<
+    string,
+    unknown
+  >
   return [
     ...faults.map((fault) => ({ path: fault.path, words: faultWords(fault) })),
     ...ruleProblems(permissions),
+    ...(faults.length === 0 ? keyProblems(keys) : []),
     ...(isPlainObject(hooks) ? parseHooks(hooks).faults.map(hookProblem) : []),
   ]
 }
@@ -68,6 +73,16 @@ function ruleProblems(permissions: unknown): Problem[] {
       return 'fault' in rule ? [{ path: ['permissions', kind, index], words: String(rule.fault) }] : []
     })
   })
+}
+
+/** Keys that the person chose and that have another meaning already. */
+function keyProblems(keys: unknown): Problem[] {
+  if (!isPlainObject(keys)) return []
+  const chosen = Object.fromEntries(Object.entries(keys).map(([action, held]) => [action, [held].flat() as string[]]))
+  return keyClashes(chosen).map(({ action, key, taken }) => ({
+    path: ['keys', action],
+    words: `found "${key}", which ${taken}; choose another key, or give that action another one.`,
+  }))
 }
 
 /** The message about a hook begins with its path: `hooks.Stop[0].matcher: …`. */

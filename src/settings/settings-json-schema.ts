@@ -6,8 +6,8 @@ import { listForm, mapForm, projectForm } from './settings-schema.ts'
 const dialect = 'http://json-schema.org/draft-07/schema#'
 
 /**
- * The JSON Schema of settings.json. It accepts exactly what the reader of the settings accepts, with one exception: two agents of a
- * list with the same name, which no JSON Schema can forbid.
+ * The JSON Schema of settings.json. It accepts exactly what the reader of the settings accepts, with two exceptions: two agents of a
+ * list with the same name, and one key for two actions, which no JSON Schema can forbid.
  */
 export function settingsSchema(): JsonSchema {
   const form = listForm.json('full')

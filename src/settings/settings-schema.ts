@@ -4,6 +4,7 @@ import { strategies } from '../core/work/agent.ts'
 import { advisorRoles, thinkings } from '../core/talk/framework.ts'
 import { machineOffers } from '../hub/model/machine-standing.ts'
 import { languages } from '../languages/language.ts'
+import { changeableActions, sendableKey } from '../core/screen/chat-keys.ts'
 import { themeMeanings, themeNames } from '../core/talk/themes.ts'
 import { hooksSchema } from '../safety/hooks/hook-config.ts'
 import { modes } from '../safety/rules/permission-modes.ts'
@@ -30,6 +31,12 @@ import {
 const rule = describeSetting(text, { pattern: rulePattern.source })
 const hooks = describeSetting(mapOf(anything()), hooksSchema)
 const servers = mapOf(anything())
+
+const key = string({
+  matches: sendableKey,
+  wants:
+    'a key that every terminal can send and that types nothing, such as ctrl+k, alt+p, f2 or shift+tab (ctrl+i, ctrl+m and ctrl+h arrive as Tab, Enter and Backspace)',
+})
 
 const cap = object({
   cost: setting('The cost in dollars.', amount),
@@ -282,6 +289,11 @@ const common = {
     list(filled),
   ),
   screenReader: setting('Whether the chat is shown as plain lines for a screen reader.', flag),
+  keys: setting(
+    'The keys of the chat, by the name of the action: a key or a list of keys, such as ctrl+k, alt+p, f2 or shift+tab. /keys shows the keys in use.',
+    mapOf(either(key, list(key)), oneOf(...changeableActions)),
+  ),
+  vim: setting('Whether the input of the chat has the keys of vim, which /vim turns on and off too.', flag),
   theme: setting(
     `The colours of the chat, which /theme chooses too. ${themeNames.map((each) => `${each}: ${themeMeanings[each]}`).join('; ')}. NO_COLOR wins.`,
     oneOf(...themeNames),

@@ -2,6 +2,7 @@ import type { Leash, Strategy } from '../core/work/agent.ts'
 import type { StepLimits } from '../core/work/budget.ts'
 import type { TreeLimits } from '../core/work/tree-budget.ts'
 import type { Thinking } from '../core/talk/framework.ts'
+import type { ChosenKeys } from '../core/screen/chat-keys.ts'
 import type { ThemeName } from '../core/talk/themes.ts'
 import type { AgentSettings } from './agent-settings.ts'
 import type { Diagnostics } from '../languages/language.ts'
@@ -48,6 +49,10 @@ export type Settings = {
   screenReader: boolean
   /** The colours of the chat. */
   theme: ThemeName
+  /** The keys of the chat that the person chose. */
+  keys: ChosenKeys
+  /** Whether the input of the chat has the keys of vim. */
+  vim: boolean
   agents: AgentSettings[]
   /** Agents whose own entry in the user's file contains `leash: "read"`, whatever `--leash` says for this run. */
   readOnly: readonly string[]
@@ -128,6 +133,7 @@ export const usualSettings = {
   additionalFolders: [],
   screenReader: false,
   theme: 'terminal',
+  vim: false,
 } as const
 
 export type Places = { home: string; project?: string }
@@ -203,6 +209,8 @@ export async function readSettings(places: Places, overrides: Overrides): Promis
     metaInstruction: metaText(said.metaInstruction),
     screenReader: isOn(overrides.env.TERMAITE_SCREEN_READER) ?? said.screenReader,
     theme: said.theme,
+    vim: said.vim,
+    keys: Object.fromEntries(Object.entries(user.keys ?? {}).map(([action, keys]) => [action, [keys].flat()])),
     // A leash given for this run overrides the agent's own.
     agents: thinking.agents,
     readOnly: (user.agents ?? []).flatMap(({ name, leash }) => (leash === 'read' ? [name] : [])),

@@ -125,7 +125,7 @@ export function recoveringAgent(open: OpenCli, supervision: Supervision, session
     return {
       ...turn,
       sent: undefined,
-      // Each attempt has its own marks, so that no answer is taken for that of another attempt.
+      // Each attempt has its own marks, so that its answer is not mistaken for another attempt's.
       id: `${turn.id}-${before.length}`,
       prompt: resumePrompt(withOpening(turn.prompt), how),
       // Only a program without a history gets an account of the earlier attempts.

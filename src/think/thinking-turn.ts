@@ -31,7 +31,8 @@ const fewMore = 3
 /** After two councils that did not reach a goal, a person is needed. */
 const mostCouncils = 2
 
-const declined = failed('denied', 'you declined another call')
+/** A person said no, gave no answer, or is not there: all three are the same to the framework. */
+const declined = failed('denied', 'nobody agreed to another call')
 
 /** The outcome of a consultation, and the agent that really answered. */
 type Consultation = { outcome: Outcome; by: string }

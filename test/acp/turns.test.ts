@@ -73,7 +73,7 @@ test('a call is sent with its file, its output, its changes and its end', async 
     {
       sessionUpdate: 'tool_call',
       toolCallId: 't1/1',
-      title: 'file_editor: src/a.ts',
+      title: 'edits src/a.ts',
       kind: 'edit',
       status: 'in_progress',
       rawInput: input,
@@ -98,7 +98,7 @@ test('a call is sent with its file, its output, its changes and its end', async 
   ])
 })
 
-test('a plan, a failed attempt and a note are sent, as notices where the editor shows them', async (context) => {
+test('a plan, a failed attempt and a note are sent beside the answer, as notices where the editor shows them', async (context) => {
   const events: Event[] = [
     { type: 'plan', items: [{ task: 'look', status: 'in_progress' }] },
     { type: 'attempt', by: 'gemini', ms: 1, failure: { kind: 'quota', message: 'spent until noon' } },
@@ -107,11 +107,12 @@ test('a plan, a failed attempt and a note are sent, as notices where the editor 
     good,
   ]
   const plan = { sessionUpdate: 'plan', entries: [{ content: 'look', status: 'in_progress', priority: 'medium' }] }
+  const aside = (text: string) => ({ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text } })
   const { updates } = await turnOf(context, events)
   assert.deepEqual(updates, [
     plan,
-    said('_gemini failed: spent until noon_\n\n'),
-    said('_first_\n_second_\n\n'),
+    aside('gemini failed: spent until noon\n\n'),
+    aside('first\nsecond\n\n'),
     said('ok'),
   ])
   const apart = await turnOf(context, events, { session: { notices: {} } })
@@ -243,7 +244,7 @@ test('a patch is an edit of all its files, and a report is a notice', async (con
   assert.deepEqual(updates[0], {
     sessionUpdate: 'tool_call',
     toolCallId: 't1/1',
-    title: 'apply_patch: a.ts, b.ts',
+    title: 'edits a.ts, b.ts',
     kind: 'edit',
     status: 'in_progress',
     rawInput: input,

@@ -1,5 +1,6 @@
 import type { TestContext } from 'node:test'
 import type { Script } from './scripted-desk.ts'
+import type { Event } from '../../src/core/talk/entry.ts'
 import type { Question } from '../../src/core/talk/question.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
@@ -64,6 +65,17 @@ const edit: Question = {
     { id: 'always', label: 'Always', grants: 'every edit' },
   ],
 }
+
+test('several agents inside a turn with the same failure print it once', options, async (t) => {
+  const { desk, until } = sit(t)
+  await until('> ')
+  const outcome = { ok: false, failure: { kind: 'auth', message: 'no key here' } } as const
+  const fails = (role: string, by: string) =>
+    ({ type: 'inner', role, event: { type: 'end', outcome, by } }) satisfies Event
+  desk.turn('t', fails('enumerator', 'codex'), fails('pattern matcher', 'codex'), fails('code generator', 'codex'))
+  desk.turn('t', { type: 'note', text: 'all is read' })
+  assert.equal((await until('all is read')).split('no key here').length - 1, 1)
+})
 
 test('a secret is visible while it is typed, the question says so, and Up does not recall it', options, async (t) => {
   const { desk, until, asked, type } = sit(t)

@@ -17,6 +17,7 @@ import { safeText } from '../../src/chat/style/safe-text.ts'
 import { GrowingLines } from '../../src/chat/style/screen-text.ts'
 import { PlacedBlock } from '../../src/chat/transcript/blocks/transcript-layout.ts'
 import { Transcript } from '../../src/chat/transcript/blocks/transcript-view.ts'
+import { stripAnsi } from '../../src/base/text/ansi.ts'
 import { goldenOf } from '../golden.ts'
 
 const golden = goldenOf(import.meta.filename)
@@ -501,7 +502,7 @@ test('an edit after which a language server reported errors says how many', () =
   }
   const done = withResult(call, { ok: true, text: 'Wrote a.ts.', data: { changes: [], errors: 2 } }, 1200)
   assert.deepEqual(new BlockRenderer().lines(done, undefined, 60, plain, false), [
-    '  \x1b[32m✓\x1b[39m file_creator\x1b[2m a.ts\x1b[22m\x1b[2m · 2 errors · 1.2 s\x1b[22m',
+    '  \x1b[32m✓\x1b[39m writes\x1b[2m a.ts\x1b[22m\x1b[2m · 2 errors · 1.2 s\x1b[22m',
   ])
 })
 
@@ -690,4 +691,21 @@ test('a table that is longer than one part repeats its head and shows no row as 
     lines.filter((line) => line.startsWith('┌')).length,
   )
   assert.ok(lines.filter((line) => line.startsWith('┌')).length > 1)
+})
+
+test('agents inside a turn that fail alike tell their failure once, and a handoff is text', (t) => {
+  const fails = (key: number, role: string, message: string): AgentRow => ({
+    ...{ key, role, by: 'codex', since: 0, ms: 1_000, state: 'failed' },
+    blocks: [{ key: 90 + key, turn: 't', type: 'error', failure: { kind: 'auth', message }, said: '' }],
+  })
+  const rows = [fails(3, 'enumerator', 'no key here'), fails(4, 'critic', 'no key here'), fails(5, 'chair', 'too slow')]
+  const handoff = JSON.stringify({ what_was_done: 'Read it.', evidence: ['a.ts:1'], status: 'completed' })
+  const blocks: Block[] = [
+    { key: 1, turn: 't', type: 'board', rows },
+    { key: 2, turn: 't', type: 'reply', by: 'codex', text: handoff, live: false },
+  ]
+  golden(
+    t,
+    blocks.map((block) => new BlockRenderer().lines(block, undefined, 70, look(), false).map(stripAnsi)),
+  )
 })

@@ -150,17 +150,20 @@ test('the list of a crew is as wide as the terminal, and anything that a person 
     made(4, { state: 'busy', queue: [{ id: 'b', text: 'and then' }], task: 'short' }),
   ]
   const time = localTimeFrom(at, at)
-  assert.deepEqual(crewTable(slots, { now: at, answer: '/crew answer', columns: 60 }).split('\n'), [
-    `SLOT  AGENT   STATE                  ${'SINCE'.padEnd(time.length)}  TASK`,
-    `1     claude  asking                 ${time}  look at every f…`,
-    '      asks: Run it? · $ rm -rf build',
-    '      /crew answer 1 <1 Yes | 2 No>',
-    `2     claude  failed                 ${time}  look at every f…`,
-    '      claude could not be run: it is not installed; install it with npm install -g it',
-    `3     claude  waiting for slot 1, 2  ${time}  look at every f…`,
-    `5     claude  exited (killed)        ${time}  short`,
-    `4     claude  busy, 1 queued         ${time}  short`,
-  ])
+  assert.deepEqual(
+    crewTable(slots, { when: (since) => localTimeFrom(at, since), answer: '/crew answer', columns: 60 }).split('\n'),
+    [
+      `SLOT  AGENT   STATE                  ${'SINCE'.padEnd(time.length)}  TASK`,
+      `1     claude  asking                 ${time}  look at every f…`,
+      '      asks: Run it? · $ rm -rf build',
+      '      /crew answer 1 <1 Yes | 2 No>',
+      `2     claude  failed                 ${time}  look at every f…`,
+      '      claude could not be run: it is not installed; install it with npm install -g it',
+      `3     claude  waiting for slot 1, 2  ${time}  look at every f…`,
+      `5     claude  exited (killed)        ${time}  short`,
+      `4     claude  busy, 1 queued         ${time}  short`,
+    ],
+  )
 })
 
 test('an option is picked by its number, its id, its name or the beginning of that, and never by an ambiguous word', () => {

@@ -259,11 +259,11 @@ test('/trust shows what there is, trusts it as it was seen, and forgets it', asy
   assert.deepEqual(
     seat.asked.map(({ about, shows, options }) => [about, shows, options.map(({ id }) => id)]),
     [
-      ['trust', undefined, ['trust', 'no']],
-      ['trust', [{ type: 'text', text: '.mcp.json' }], ['trust', 'no']],
-      ['trust', [{ type: 'text', text: '.mcp.json' }], ['trust', 'no']],
-      ['choice', [{ type: 'text', text: '.mcp.json' }], ['keep', 'forget']],
-      ['choice', [{ type: 'text', text: '.mcp.json' }], ['keep', 'forget']],
+      ['trust', undefined, ['no', 'trust']],
+      ['trust', [{ type: 'text', text: '.mcp.json' }], ['no', 'trust']],
+      ['trust', [{ type: 'text', text: '.mcp.json' }], ['no', 'trust']],
+      ['choice', [{ type: 'text', text: '.mcp.json' }], ['forget', 'keep']],
+      ['choice', [{ type: 'text', text: '.mcp.json' }], ['forget', 'keep']],
     ],
   )
   const { ask } = seat.world

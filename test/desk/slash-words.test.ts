@@ -13,7 +13,7 @@ const fine = plain({ amber: 'cat >/dev/null; echo fine' })
 test('every command has its name once, one line of help, and about a dozen matter', async (t) => {
   const commands = (await seated(t, fine)).commands()
   const names =
-    'add-dir agents audit background bad btw clear cls compact config connect context context_size coordinator copy crew dashboard diff doctor effort exit export goal good help history import init jobs keys leash loop mcp mode model models permissions plan race redo refresh-system remember reset resume review rewind sessions setup skill skills status strategy switch theme think todos trust undo usage workers'
+    'add-dir agents audit background bad btw clear cls compact config connect context context_size coordinator copy crew dashboard diff doctor effort exit export goal good help history import init jobs keys leash loop mcp mode model models permissions plan race redo refresh-system remember reset resume review rewind sessions setup skill skills status strategy switch theme think todos trust undo usage vim workers'
   assert.equal(
     commands
       .map(({ name }) => name)

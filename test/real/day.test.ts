@@ -6,6 +6,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { collect } from '../../src/base/process/collect.ts'
 import { randomName } from '../../src/base/id.ts'
+import { runningProcesses } from '../../src/border/running-processes.ts'
 import { carries, processTable } from '../../src/base/process/process-table.ts'
 import { start, shownTexts } from '../cli/program.ts'
 import { noTmux } from '../terminals/real.ts'
@@ -155,13 +156,27 @@ test(
       assert.deepEqual([...sessions()], [first])
     })
 
+    await t.test('/doctor, /import and /dashboard do in the chat what their commands do', async () => {
+      window.say('/doctor')
+      await window.shows('✓ Ready: claude, gemini, codex', '/doctor --verbose')
+      window.say('/import')
+      // The sessions of today were all begun by termaite.
+      await window.shows('no earlier sessions')
+      window.say('/dashboard')
+      await window.shows(/http:\/\/127\S+\/#in=/, 'stop hub')
+      assert.deepEqual(hubsOf(home), 1)
+    })
+
     await t.test('leaving says how to come back', async () => {
       window.press('C-d')
       await until(() => window.dead)
       assert.match(window.screen(), /Continue with: termaite --cwd /)
+      await until(() => hubsOf(home) === 0)
     })
   },
 )
+
+const hubsOf = (home: string) => runningProcesses(home, Date.now()).filter(({ process: kind }) => kind === 'hub').length
 
 test('a crew: the real Claude Code in a terminal is given a task, watched, and ended whole', { skip }, async (t) => {
   const model = await modelServer(() => ({ text: 'claude was here' }))

@@ -234,7 +234,7 @@ test('an agent that only promised to read is watched: files that changed while i
   assert.deepEqual(await asks('gemini'), [])
 })
 
-test('beyond the agreed calls the person is asked: yes allows a few more, no allows none', async () => {
+test('beyond the agreed calls the person is asked: yes allows a few more, no allows none', async (t) => {
   const rig = thinkingRig({ agents: { claude: [[{ say: 'fine' }]] } })
   const given = [true, false]
   const asked: [string, number][] = []
@@ -254,6 +254,7 @@ test('beyond the agreed calls the person is asked: yes allows a few more, no all
     ['r5', 5],
   ])
   assert.deepEqual([outcomes, course.calls], [[true, true, true, true, true, false, false, false], 5])
+  golden(t, (await drained(course.ask(critic, 'well?'))).result.outcome)
   course.allowMoreCalls()
   assert.equal((await drained(course.ask(critic, 'well?'))).result.outcome.ok, true)
 })

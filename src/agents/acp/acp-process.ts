@@ -12,6 +12,7 @@ import { connectTo, loadSdk } from './acp-connection.ts'
 import { clientApp } from './acp-client.ts'
 import { openSession, renewSession } from './acp-session.ts'
 import { TurnProcesses } from '../turn-processes.ts'
+import { knockMs } from '../warm-processes.ts'
 
 /** The turn that a process is serving: it receives the agent's updates, and answers the agent's requests. */
 export type ServedTurn = ClientParts & {
@@ -28,9 +29,6 @@ const leaveMs = 500
 
 /** How long no update must arrive before the replay of a loaded session counts as complete: some agents answer the load request first. */
 const quietMs = 100
-
-/** How long a waiting agent has to confirm that it is still alive. */
-const knockMs = 2_000
 
 /** The process of an agent with its connection and its session. It serves one turn at a time, and is idle between two turns. */
 export class AcpProcess implements WarmProcess {

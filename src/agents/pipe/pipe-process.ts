@@ -60,11 +60,13 @@ export async function runCommand(job: PipeJob): Promise<PipeResult> {
   const { fixed } = command
   const seat = fixed !== undefined && job.warm?.pool.open ? job.warm : undefined
   const terms = seat && { fixed: `${seat.fixed}\n${fixed}`, thread: seat.thread }
-  const borrowed = terms && (await seat.pool.borrow(spec.name, terms, PipeRun))
+  const waiting = terms && (await seat.pool.borrow(spec.name, terms, PipeRun))
+  const isThere = waiting && (await waiting.isThere(turn.clock))
+  if (waiting && !isThere) await waiting.end()
   const start = () => startRun({ argv: command.argv, cwd, env: command.env, clock: turn.clock })
   const once = (from: PipeRun | typeof start) => takeTurn(job, from, seat && { ...seat, ...terms })
   // If a process was gone before it received the whole prompt, it has not acted on it.
-  const done = (borrowed && (await once(borrowed))) ?? (await once(start))!
+  const done = (isThere && (await once(waiting))) || (await once(start))!
   return { ...done, settled: await command.settle() }
 }
 

@@ -4,6 +4,8 @@ import type { WarmProcess } from '../warm-processes.ts'
 import { AnsiStripper } from '../../base/text/ansi.ts'
 import { exitsWithin } from '../../base/process/run.ts'
 import type { Clock } from '../../base/time/clock.ts'
+import { within } from '../../base/time/clock.ts'
+import { knockMs } from '../warm-processes.ts'
 import { Lines } from '../../base/text/lines.ts'
 
 /** Receives the output of a process, without control sequences, and its exit. */
@@ -51,6 +53,8 @@ export class PipeRun implements WarmProcess {
   #before: { to: 'out' | 'err'; text: string }[] = []
   #held = 0
   #retold: Promise<void> | undefined
+  /** Called with the answer to a knock. */
+  #answered: (() => void) | undefined
   /** The dialect that greeted the process ahead of its first turn, and the steps that it read since, which belong to that turn. */
   greeted: { dialect: Dialect; steps: readonly Step[] } | undefined
 
@@ -94,8 +98,26 @@ export class PipeRun implements WarmProcess {
     this.dialect = dialect
     this.greeted = undefined
     this.#wait(async (text) => {
-      if ([...this.lines.push(text)].some((line) => acts(dialect, line))) this.#stop()
+      for (const line of this.lines.push(text)) {
+        if (answersKnock(dialect, line)) this.#answered?.()
+        else if (acts(dialect, line)) this.#stop()
+      }
     })
+  }
+
+  /**
+   * Whether a process that waited still answers, if its CLI has a request for that. Nothing of the turn was sent to it then, so that another
+   * process can take the turn.
+   */
+  async isThere(clock: Clock): Promise<boolean> {
+    const knock = this.dialect?.knock
+    if (!knock) return true
+    const heard = Promise.withResolvers<boolean>()
+    this.#answered = () => heard.resolve(true)
+    this.run.stdin.write(knock.text, (error) => {
+      if (error) heard.resolve(false)
+    })
+    return (await within(clock, Promise.race([heard.promise, this.gone.then(() => false)]), knockMs)) === true
   }
 
   /**
@@ -179,6 +201,15 @@ async function retell(before: readonly { to: 'out' | 'err'; text: string }[], ea
 
 /** Steps by which a CLI says something about itself, and does nothing. */
 const quiet: ReadonlySet<string> = new Set(['limit', 'thread', 'unask', 'note'])
+
+/** Whether a line answers the knock of a dialect; one that cannot be read does not. */
+function answersKnock({ knock }: Dialect, line: string): boolean {
+  try {
+    return knock?.isAnswer(line) === true
+  } catch {
+    return false
+  }
+}
 
 /** Whether a line between two turns means that the CLI acts on its own. An unreadable line means nothing. */
 const acts = (dialect: Dialect, line: string): boolean => stepsOf(dialect, line).some(({ type }) => !quiet.has(type))

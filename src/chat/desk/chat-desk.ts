@@ -1,6 +1,7 @@
 import type { WorkMode, Leash } from '../../core/work/agent.ts'
 import type { CommandList, CommandScreen, SaidHow } from '../../core/talk/command.ts'
 import type { BudgetAmounts, Entry, Event } from '../../core/talk/entry.ts'
+import type { ChosenKeys } from '../../core/screen/chat-keys.ts'
 import type { ThemeName } from '../../core/talk/themes.ts'
 import type { Framework, Thinking } from '../../core/talk/framework.ts'
 
@@ -47,6 +48,10 @@ export type Standing = {
   waiting?: { agent: string; until: number }
   /** The goal or loop that goes on by itself: `goal: turn 3 of 10`. */
   progress?: string
+  /** Whether the input has the keys of vim. */
+  vim?: true
+  /** The keys that the person chose. */
+  keys?: ChosenKeys
   /** The colours that the person chose; without it those of the terminal. */
   theme?: ThemeName
 }

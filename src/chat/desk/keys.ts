@@ -1,3 +1,4 @@
+import type { ChangeableAction, ChosenKeys } from '../../core/screen/chat-keys.ts'
 import type { Keybinding, KeyId } from '@earendil-works/pi-tui'
 import {
   KeybindingsManager,
@@ -7,6 +8,20 @@ import {
   matchesKey,
   setKeybindings,
 } from '@earendil-works/pi-tui'
+import { keysWith, usualKeys } from '../../core/screen/chat-keys.ts'
+
+/** The keys of the actions that a person can change. */
+let bound: Record<ChangeableAction, readonly string[]> = usualKeys
+
+/** The keys of an action now. */
+const keysOf = (place: KeyPlace, action: string): readonly KeyId[] =>
+  place === 'screen' || place === 'input'
+    ? ((bound[action as ChangeableAction] ??
+        (chatKeys[place] as Record<string, KeyRow>)[action]!.keys) as readonly KeyId[])
+    : (chatKeys[place] as Record<string, KeyRow>)[action]!.keys
+
+/** The first key of an action that a person can change, as people write it. */
+export const keyOf = (action: ChangeableAction): string => keyName(bound[action][0] as KeyId)
 
 /** The keys of one action, and the text about them on the page of keys. */
 type KeyRow = { keys: readonly KeyId[]; does: string }
@@ -25,32 +40,32 @@ export const chatKeys = {
       keys: ['escape'],
       does: 'Cancels the newest command, the running turn, or a request that waits. Twice: goes back to an earlier prompt.',
     },
-    leave: { keys: ['ctrl+d'], does: 'Leaves termaite when the input is empty. The conversation is kept.' },
+    leave: { keys: usualKeys.leave, does: 'Leaves termaite when the input is empty. The conversation is kept.' },
     suspend: {
-      keys: ['ctrl+z'],
+      keys: usualKeys.suspend,
       does: 'Suspends termaite; fg in the shell brings it back. Running agents keep working.',
     },
     background: {
-      keys: ['ctrl+b'],
+      keys: usualKeys.background,
       does: 'Sends the running command to the background; it goes on as a job, and so does the turn. In tmux: twice.',
     },
     nextLeash: {
-      keys: ['shift+tab'],
+      keys: usualKeys.nextLeash,
       does: 'Changes how much the agents may do: read, ask, edit. For all: /leash all.',
     },
-    openAll: { keys: ['ctrl+o'], does: 'Opens or folds all tool calls, thoughts and outputs.' },
+    openAll: { keys: usualKeys.openAll, does: 'Opens or folds all tool calls, thoughts and outputs.' },
     board: {
-      keys: ['ctrl+t'],
+      keys: usualKeys.board,
       does: 'Shows or hides the agents that work inside the turn: workers, advisors, subagents, racers.',
     },
-    palette: { keys: ['f1', 'ctrl+k'], does: 'Opens the list of all commands.' },
-    pageUp: { keys: ['pageUp'], does: 'Scrolls the conversation one page up.' },
-    pageDown: { keys: ['pageDown'], does: 'Scrolls the conversation one page down.' },
+    palette: { keys: usualKeys.palette, does: 'Opens the list of all commands.' },
+    pageUp: { keys: usualKeys.pageUp, does: 'Scrolls the conversation one page up.' },
+    pageDown: { keys: usualKeys.pageDown, does: 'Scrolls the conversation one page down.' },
   },
   input: {
-    newLine: { keys: ['shift+enter', 'ctrl+j', 'alt+enter'], does: 'Begins a new line. So does Enter after a \\.' },
+    newLine: { keys: usualKeys.newLine, does: 'Begins a new line. So does Enter after a \\.' },
     send: {
-      keys: ['enter'],
+      keys: usualKeys.send,
       does: 'Sends the prompt. While a turn runs, the agent gets it at once, or it waits in the queue.',
     },
     complete: {
@@ -59,11 +74,11 @@ export const chatKeys = {
     },
     up: { keys: ['up'], does: 'In the first line: takes the newest waiting prompt back, or recalls an earlier one.' },
     paste: {
-      keys: ['ctrl+v', 'alt+v'],
+      keys: usualKeys.paste,
       does: 'Pastes the picture on the clipboard, or its text. The path of a picture that is pasted or dragged here becomes one too.',
     },
-    edit: { keys: ['ctrl+g'], does: 'Opens the input in your own editor ($VISUAL or $EDITOR).' },
-    search: { keys: ['ctrl+r'], does: 'Searches the prompts that were sent in this project.' },
+    edit: { keys: usualKeys.edit, does: 'Opens the input in your own editor ($VISUAL or $EDITOR).' },
+    search: { keys: usualKeys.search, does: 'Searches the prompts that were sent in this project.' },
     keys: { keys: ['?'], does: 'In an empty input: shows this page.' },
   },
   popup: {
@@ -168,8 +183,8 @@ export type KeyAction<P extends KeyPlace> = keyof (typeof chatKeys)[P] & string
 /** The action of a key at one place; undefined if the place does not take the key. */
 export function actionOf<P extends KeyPlace>(place: P, data: string): KeyAction<P> | undefined {
   if (isKeyRelease(data)) return undefined
-  const rows = Object.entries<KeyRow>(chatKeys[place])
-  return rows.find(([, { keys }]) => keys.some((key) => isKey(data, key)))?.[0] as KeyAction<P> | undefined
+  const actions = Object.keys(chatKeys[place])
+  return actions.find((action) => keysOf(place, action).some((key) => isKey(data, key))) as KeyAction<P> | undefined
 }
 
 /** Terminals without a keyboard protocol send Alt+Enter as Escape and Return, and Ctrl+J as a line feed. */
@@ -231,26 +246,28 @@ const ourBindings = {
 /** The keys that the library acts on. */
 export const libraryKeys = new KeybindingsManager(TUI_KEYBINDINGS, ourBindings as never)
 
-export function bindKeys(): void {
+/** Gives the library its keys, and the chat those that the person chose. */
+export function bindKeys(chosen: ChosenKeys = {}): void {
+  bound = keysWith(chosen)
   setKeybindings(libraryKeys)
 }
 
 /** A part of the page of keys: a title, and a row for each action. */
 type KeySection = { title: string; rows: readonly { keys: string; does: string }[] }
 
-const titles: Record<KeyPlace, string> = {
+const titles = (): Record<KeyPlace, string> => ({
   input: 'While you type',
   screen: 'At any time',
   popup: 'While suggestions are open',
-  history: 'While you search earlier prompts (Ctrl+R)',
+  history: `While you search earlier prompts (${keyOf('search')})`,
   card: 'While a question is open',
-  board: 'While the agents of a turn are shown (Ctrl+T)',
-  palette: 'In the list of commands (F1)',
+  board: `While the agents of a turn are shown (${keyOf('board')})`,
+  palette: `In the list of commands (${keyOf('palette')})`,
   themes: 'In the list of themes (/theme)',
   sessions: 'In the list of sessions (/sessions)',
   agents: 'In the list of agents (/agents)',
   page: 'On this page',
-}
+})
 
 /** The characters that give a line of the input another meaning. They are not keys, but they belong on the page of keys. */
 const beginnings: KeySection = {
@@ -274,7 +291,12 @@ const mouse: KeySection = {
 
 /** Every key that does something, grouped by the state of the screen. */
 export function keySections(): KeySection[] {
-  const own = (place: KeyPlace) => section(titles[place], Object.values<KeyRow>(chatKeys[place]))
+  const names = titles()
+  const own = (place: KeyPlace) =>
+    section(
+      names[place],
+      Object.entries<KeyRow>(chatKeys[place]).map(([action, { does }]) => ({ keys: keysOf(place, action), does })),
+    )
   return [
     beginnings,
     own('input'),

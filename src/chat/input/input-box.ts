@@ -14,6 +14,7 @@ import { messageOf } from '../../base/error-message.ts'
 import { PasteReader } from './paste.ts'
 import { pastedPaths } from './pasted-paths.ts'
 import { PromptEditor } from './prompt-editor.ts'
+import { VimInput } from './vim-input.ts'
 
 type InputParts = {
   tui: TUI
@@ -54,6 +55,8 @@ export class InputBox implements Component, Focusable {
   #recall: HistoryRecall
   #pastes: PasteReader
   #search: HistorySearch | undefined
+  /** The keys of vim, if the person uses them. */
+  #vim: VimInput | undefined
   #queue: readonly string[] = []
   #focused = false
   #editing = false
@@ -109,6 +112,21 @@ export class InputBox implements Component, Focusable {
   /** Whether nothing is typed and no search for an earlier prompt is open. */
   get isEmpty(): boolean {
     return this.#editor.getText() === '' && this.#search === undefined
+  }
+
+  /** Turns the keys of vim on or off; they begin in insert mode. */
+  setVim(on: boolean): void {
+    if (on !== (this.#vim !== undefined)) this.#vim = on ? new VimInput(this.#editor) : undefined
+  }
+
+  /** The mode of vim as the status line shows it; undefined without vim. */
+  get vimMode(): string | undefined {
+    return this.#vim?.words
+  }
+
+  /** Goes to vim's normal mode, or forgets a command that was only begun there. Returns whether Esc did one of both. */
+  leaveInsert(): boolean {
+    return this.#search === undefined && (this.#vim?.escape() ?? false)
   }
 
   /** Empties the input; false when it was empty. */
@@ -224,6 +242,10 @@ export class InputBox implements Component, Focusable {
   }
 
   #key(key: string): void {
+    if (!this.#popup.open && this.#vim?.takes(key)) {
+      if (this.#editor.getText() === '') this.#completer.follow()
+      return
+    }
     const action = actionOf('input', key)
     if (action === 'newLine') return this.#edited('\n')
     const taken = this.#popup.open ? this.#completer.take(key) : undefined
@@ -277,6 +299,7 @@ export class InputBox implements Component, Focusable {
     if (command !== undefined && !isServed && !this.#parts.desk.commands.some(({ name }) => name === command))
       return this.#parts.openPalette(command)
     this.#editor.reset()
+    this.#vim?.begin()
     this.#recall.sent(text)
     this.#parts.onSubmit(text)
   }

@@ -7,6 +7,22 @@ import { fitToWidth } from '../style/widgets.ts'
 const marker = /\[paste #(\d+) (?:\+(\d+) lines|(\d+) chars)\]/g
 const asIs = (text: string) => text
 
+const characters = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
+
+/** A line as the characters that people see, with each chip as one. */
+function cellsOf(line: string): string[] {
+  const cells: string[] = []
+  let from = 0
+  const add = (text: string) => cells.push(...[...characters.segment(text)].map(({ segment }) => segment))
+  for (const chip of line.matchAll(marker)) {
+    add(line.slice(from, chip.index))
+    cells.push(chip[0])
+    from = chip.index + chip[0].length
+  }
+  add(line.slice(from))
+  return cells
+}
+
 /** The picture in a body that is nothing but a picture. */
 function pictureIn(body: string) {
   const [picture] = linkedPictures(body)
@@ -182,6 +198,34 @@ export class PromptEditor extends Editor {
     const lines: string[] = this['state'].lines
     lines[line] = words.slice(0, from) + text + words.slice(col)
     this['setCursorCol'](from + text.length)
+  }
+
+  /** The text in the cells that the cursor moves over at once, so that a chip is one, and the cell of the cursor. */
+  cells(): { cells: string[]; at: number } {
+    const { line, col } = this.getCursor()
+    const all = this.getLines().map(cellsOf)
+    const before = all.slice(0, line).reduce((sum, cells) => sum + cells.length + 1, 0)
+    let [at, width] = [0, 0]
+    const own = all[line]!
+    while (at < own.length && width + own[at]!.length <= col) width += own[at++]!.length
+    return { cells: all.flatMap((cells, index) => (index === 0 ? cells : ['\n', ...cells])), at: before + at }
+  }
+
+  /** Moves the cursor to a cell; with other cells the text becomes those, which undo takes back. */
+  setCells(at: number, cells?: readonly string[]): void {
+    if (cells) {
+      this['pushUndoSnapshot']()
+      this['exitHistoryBrowsing']()
+      this['state'].lines = cells.join('').split('\n')
+    }
+    const before = (cells ?? this.cells().cells).slice(0, at).join('').split('\n')
+    this['state'].cursorLine = before.length - 1
+    this['setCursorCol'](before.at(-1)!.length)
+    this['lastAction'] = null
+  }
+
+  undoEdit(): void {
+    this['undo']()
   }
 
   /** Empties the editor after a prompt was sent, with nothing left to undo. */

@@ -54,6 +54,7 @@ export function typingKeys({ desk, clock, input, ...screen }: TypingParts): KeyA
     // An open popup takes the key and closes itself.
     escape: () => {
       if (input.popupOpen()) return false
+      if (input.leaveInsert()) return true
       const now = clock.elapsed()
       if (desk.cancel() || input.text() !== '') escaped = -Infinity
       else if (now - escaped < twiceMs) {

@@ -17,10 +17,14 @@ export class StatusLine implements Component {
   #clock: Clock
   #standing: () => Standing
 
-  constructor(theme: Theme, clock: Clock, standing: () => Standing) {
+  #mode: () => string | undefined
+
+  /** `mode`: the mode of the input, if it has modes. */
+  constructor(theme: Theme, clock: Clock, standing: () => Standing, mode: () => string | undefined = () => undefined) {
     this.#theme = theme
     this.#clock = clock
     this.#standing = standing
+    this.#mode = mode
   }
 
   invalidate(): void {}
@@ -34,7 +38,9 @@ export class StatusLine implements Component {
   #segments(standing: Standing): Segment[] {
     const { quiet, strong, warn } = this.#theme
     const { agents, next, tokens: used, waiting } = standing
+    const mode = this.#mode()
     return [
+      ...(mode === undefined ? [] : [{ forms: [strong(mode)] as [string], priority: 12 }]),
       { forms: [quiet(standing.mode), ''], priority: 3 },
       { forms: this.#leash(standing), priority: 10 },
       ...(waiting

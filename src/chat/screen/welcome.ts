@@ -3,6 +3,7 @@ import type { Theme } from '../style/theme.ts'
 import type { Room } from '../transcript/blocks/transcript-view.ts'
 import type { ChatState } from '../state/chat-state.ts'
 import type { RenderContext } from '../transcript/markdown/render-context.ts'
+import { keyOf } from '../desk/keys.ts'
 import { visibleWidth } from '@earendil-works/pi-tui'
 import { fit, wrapped } from '../style/screen-text.ts'
 import { BlockRenderer } from '../transcript/blocks/block-renderer.ts'
@@ -44,8 +45,8 @@ function nextSteps({ agents }: Standing): string[] {
     ]
   return [
     'Type what you want done, and press Enter.',
-    '@ attaches a file, / shows the commands, F1 finds everything.',
-    'Esc cancels, Shift+Tab changes what agents may do.',
+    `@ attaches a file, / shows the commands, ${keyOf('palette')} finds everything.`,
+    `Esc cancels, ${keyOf('nextLeash')} changes what agents may do.`,
   ]
 }
 

@@ -5,6 +5,8 @@ import type { RunningTurn } from '../state/running-turn.ts'
 import type { Theme } from '../style/theme.ts'
 import type { AgentRow } from '../transcript/block.ts'
 import type { Segment } from './line-segments.ts'
+import { toolWords } from '../../core/data/tool-words.ts'
+import { keyOf } from '../desk/keys.ts'
 import { truncateToWidth } from '@earendil-works/pi-tui'
 import { againWords, elapsed } from '../style/numbers.ts'
 import { isAtWork } from '../transcript/agent-rows.ts'
@@ -25,7 +27,7 @@ const silentMs = 5000
 const longCommandMs = 5000
 
 /** How long the command that can be sent to the background has been running, and the name of the key for that. */
-type CommandState = { runsFor(): number | undefined; key: string }
+type CommandState = { runsFor(): number | undefined; key(): string }
 
 /** The agents that work or worked inside a turn, and whether their board is open. */
 type InsideState = { rows(turn: string): readonly AgentRow[]; open(): boolean }
@@ -103,7 +105,7 @@ export class WorkingLine implements Component {
         // A countdown needs the space more than the elapsed time.
         ...(run.waiting?.until === undefined ? [{ forms: [elapsed(now - run.since)] as [string], priority: 9 }] : []),
         ...optional(this.#asked() && (run.by !== undefined || run.phase) ? theme.warn(waitsForAnswer) : '', 8),
-        ...optional(call ? oneLine(call.tool, 40) : '', 7),
+        ...optional(call ? oneLine(toolWords(call.tool), 40) : '', 7),
         ...optional(
           silent > silentMs && !this.#asked() && run.waiting?.until === undefined
             ? theme.quiet(`last event ${elapsed(silent)} ago`)
@@ -125,15 +127,20 @@ export class WorkingLine implements Component {
     const rows = this.#inside.rows(turn)
     if (rows.length === 0 || this.#asked() || this.#inside.open()) return []
     const { quiet } = this.#theme
-    const all = `Ctrl+T: ${rows.length} ${rows.length === 1 ? 'agent' : 'agents'}`
+    const all = `${keyOf('board')}: ${rows.length} ${rows.length === 1 ? 'agent' : 'agents'}`
     const working = rows.filter(({ state }) => state === 'working').length
-    return [{ forms: [quiet(`${all}, ${working} working`), quiet(all), quiet('Ctrl+T: agents'), ''], priority: 6.5 }]
+    return [
+      {
+        forms: [quiet(`${all}, ${working} working`), quiet(all), quiet(`${keyOf('board')}: agents`), ''],
+        priority: 6.5,
+      },
+    ]
   }
 
   #backgroundHint({ stopping }: RunningTurn): string {
     const { runsFor, key } = this.#command
     const isLong = (runsFor() ?? 0) >= longCommandMs
-    return isLong && !stopping && !this.#asked() ? this.#theme.quiet(`${key}: to the background`) : ''
+    return isLong && !stopping && !this.#asked() ? this.#theme.quiet(`${key()}: to the background`) : ''
   }
 
   /** The agent that works; in a framework, the framework and its phase before it. */

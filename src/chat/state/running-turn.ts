@@ -37,7 +37,7 @@ export function advanceTurn(
   const begun: RunningTurn = was ?? { turn, since, calls: [], lastAt: now, files: [] }
   // The next event ends a wait.
   const { waiting, ...run } = begun
-  // Words of an agent inside the turn are kept with the turn, but they are not words of the turn's own agent.
+  // The text of an agent inside the turn is stored with the turn, but is not text of the turn's own agent.
   const isOwn = isAgentEvent(event) && !(event.type === 'words' && event.from)
   const by = isOwn ? event.by : run.by
   const next: RunningTurn = { ...run, lastAt: now, by }

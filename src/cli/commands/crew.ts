@@ -19,7 +19,8 @@ import { ensureKeeper, keepCrew } from '../../crew/machine/crew-keeper.ts'
 import { entriesOf, logWords } from '../../crew/machine/crew-log.ts'
 import { crewTable } from '../../desk/crew/crew-table.ts'
 import { noMore, slotOf, toolVerbs } from '../../desk/crew/crew-verbs.ts'
-import { print, say, UsageError } from '../../core/io.ts'
+import { localTimeFrom } from '../../base/time/local-time.ts'
+import { listedTime, print, say, UsageError } from '../../core/io.ts'
 import { placeOf } from '../../home/place.ts'
 import { noteProcess } from '../../border/running-processes.ts'
 import { readSettings } from '../../settings/settings.ts'
@@ -140,7 +141,10 @@ async function list(desk: OpenedCrew, words: readonly string[]): Promise<number>
   noMore('list', words)
   const slots = await open.crew.slots()
   if (slots.length === 0) say(io, nobodyWords(desk))
-  else print(io, crewTable(slots, { now: io.clock.now(), answer: 'termaite crew answer', columns: io.out.columns }))
+  else {
+    const when = (at: number) => listedTime(io, at, (time) => localTimeFrom(io.clock.now(), time))
+    print(io, crewTable(slots, { when, answer: 'termaite crew answer', columns: io.out.columns }))
+  }
   const strays = strayWords(await loneTerminals(io))
   if (strays !== undefined)
     say(io, `termaite: ${strays}. termaite ps shows how to see and end it; termaite crew close ends it too.`)

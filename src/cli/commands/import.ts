@@ -3,8 +3,7 @@ import type { PastProfile } from '../../people/import/session-files.ts'
 import type { Io } from '../../core/io.ts'
 import type { Parsed } from '../arguments/cli-command.ts'
 import { bytes, list, table } from '../../base/text/table.ts'
-import { localTime } from '../../base/time/local-time.ts'
-import { print, say, voiceOf } from '../../core/io.ts'
+import { listedTime, print, say, voiceOf } from '../../core/io.ts'
 import { confirm } from '../../questions/terminal-questions.ts'
 import { fileStore } from '../../store/files/file-store.ts'
 import { openIndex } from '../../store/index/conversation-index.ts'
@@ -82,7 +81,7 @@ function showFound(io: Io, { place }: ImportWorld, found: readonly FoundSessions
       io,
       table([
         ['CLI', 'SESSIONS', 'NEW', 'GROWN', 'TURNS', 'SIZE', 'FROM', 'TO'],
-        ...there.map(({ profile, sessions }) => cells(profile, sessions)),
+        ...there.map(({ profile, sessions }) => cells(io, profile, sessions)),
       ]),
     )
   for (const cli of found) {
@@ -91,7 +90,7 @@ function showFound(io: Io, { place }: ImportWorld, found: readonly FoundSessions
   }
 }
 
-function cells({ title }: PastProfile, sessions: readonly FoundSession[]): string[] {
+function cells(io: Io, { title }: PastProfile, sessions: readonly FoundSession[]): string[] {
   const many = (standing: FoundSession['standing']) =>
     String(sessions.filter((session) => session.standing === standing).length)
   return [
@@ -101,8 +100,8 @@ function cells({ title }: PastProfile, sessions: readonly FoundSession[]): strin
     many('grown'),
     String(sum(sessions, ({ turns }) => turns)),
     bytes(sum(sessions, ({ file }) => file.bytes)),
-    localTime(Math.min(...sessions.map(({ from }) => from))),
-    localTime(Math.max(...sessions.map(({ to }) => to))),
+    listedTime(io, Math.min(...sessions.map(({ from }) => from))),
+    listedTime(io, Math.max(...sessions.map(({ to }) => to))),
   ]
 }
 

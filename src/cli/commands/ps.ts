@@ -24,7 +24,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
     const parts = [
       ...(turns.length > 0 ? [turnTable(io, turns)] : []),
       ...(processes.length > 0 ? [processTable(io, processes)] : []),
-      ...(terminals.length > 0 ? [loneTable(terminals)] : []),
+      ...(terminals.length > 0 ? [loneTable(io, terminals)] : []),
     ]
     print(io, parts.join('\n\n'))
   }

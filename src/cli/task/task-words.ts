@@ -156,7 +156,7 @@ function fileLines({ files }: TaskWork): string[] {
   return [...(cells.length === 0 ? [] : table(cells).split('\n')), ...more]
 }
 
-/** Where a branch is that this machine does not have. */
+/** The place of a branch that this machine does not have. */
 function elsewhereLines({ id, tries = [], workspace, state }: Task, branch: string): string[] {
   const last = tries.findLast((one) => !one.late && one.branch === branch)
   const merge = mergeable.includes(state) ? [`  Merge:     termaite task approve ${shortId(id)} --merge`] : []

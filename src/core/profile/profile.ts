@@ -61,6 +61,11 @@ export interface Dialect {
    * its turn.
    */
   next?(resume: string): Dialect
+  /**
+   * A request that the CLI answers at once and without acting: a process that waited for this turn answers it before it gets the prompt. Left
+   * out if the CLI has no such request.
+   */
+  knock?: { text: string; isAnswer(line: string): boolean }
 }
 
 /** How to set a CLI's reasoning effort. */

@@ -135,7 +135,7 @@ export type Notification = { type: 'notification'; status: ReportStatus; text: s
 /** The answer of an agent. `calls`: the calls that it made while it wrote the text, if it wrote the text piece by piece. */
 type Reply = { type: 'reply'; text: string; calls?: CallPlace[]; step?: number; opaque?: unknown }
 
-/** An event that is kept in the log. `whole` points to the full body when it was cut for the log. */
+/** An event that is stored in the log. `whole` points to the full body when it was cut for the log. */
 export type Fact = (
   | { type: 'prompt'; text: string; files?: Ref[]; owner?: string }
   /** Text that the person typed during the turn, and that its agent got. */

@@ -32,7 +32,7 @@ export type ShownParts = {
 /** The shortest pause before the next attempt, after the disk refused text. */
 const pauseMs = 500
 
-/** How many characters of one agent are kept in memory while the disk refuses them, or if there is no side log. */
+/** How many characters of one agent stay in memory while the disk refuses them, or if there is no side log. */
 const mostHeld = 8 * 1024 ** 2
 
 /** A longer paragraph is not kept until the reply: the part that the reply lacks is lost when the turn succeeds. */

@@ -3,7 +3,7 @@ import type { Terminal } from '../../core/screen/terminal.ts'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { defined } from '../../base/defined.ts'
-import { localTime } from '../../base/time/local-time.ts'
+import { listedTime } from '../../core/io.ts'
 import { table } from '../../base/text/table.ts'
 import { TerminalFiles } from '../../terminals/tmux/terminal-files.ts'
 import { homeOf } from '../../home/place.ts'
@@ -96,12 +96,12 @@ function openedAt(folder: string, id: string): number {
 }
 
 /** Describes the stray terminals for a person: which agent is in each, how to show it and how to stop it. */
-export function loneTable(terminals: readonly LoneTerminal[]): string {
+export function loneTable(io: Pick<Io, 'out' | 'clock'>, terminals: readonly LoneTerminal[]): string {
   return table([
     ['TERMINAL', 'SINCE', 'AGENT', 'END IT WITH', 'SEE IT WITH'],
     ...terminals.map(({ terminal, since, title = '', show = '' }) => [
       terminal,
-      localTime(since),
+      listedTime(io, since),
       title,
       `termaite stop ${terminal}`,
       show,

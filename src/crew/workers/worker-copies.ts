@@ -37,7 +37,7 @@ type Brought = { files: readonly string[]; left: readonly string[]; why?: string
 
 /**
  * The work of a coordinator's workers on files: the folder of each worker, its changes, and the joining of a copy's changes into the
- * project. No change is lost: a copy is kept unless all its changes are in the project.
+ * project. No change is lost: a copy is preserved unless all its changes are in the project.
  */
 export class WorkerCopies {
   #parts: WorkerCopyParts

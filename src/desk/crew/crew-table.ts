@@ -1,11 +1,11 @@
 import type { Slot } from '../../crew/slot.ts'
 import { allowanceWords, optionKeys } from '../../core/talk/consent.ts'
-import { localTimeFrom } from '../../base/time/local-time.ts'
 import { questionWords } from '../../crew/tools/slot-view.ts'
 import { oneLine, table } from '../../base/text/table.ts'
 
 type TableOptions = {
-  now: number
+  /** Writes the time since when a slot has been in its state. */
+  when(at: number): string
   /** The command that answers a question; the slot's number is added. */
   answer: string
   /** The width of the terminal; without one, lines are not cut. */
@@ -16,16 +16,10 @@ type TableOptions = {
 const indent = ' '.repeat('SLOT  '.length)
 
 /** Writes the crew as a table. */
-export function crewTable(slots: readonly Slot[], { now, answer, columns = Infinity }: TableOptions): string {
+export function crewTable(slots: readonly Slot[], { when, answer, columns = Infinity }: TableOptions): string {
   const [head, ...rows] = table([
     ['SLOT', 'AGENT', 'STATE', 'SINCE', 'TASK'],
-    ...slots.map((slot) => [
-      String(slot.id),
-      slot.agent,
-      stateWords(slot),
-      localTimeFrom(now, slot.since),
-      oneLine(slot.task, 80),
-    ]),
+    ...slots.map((slot) => [String(slot.id), slot.agent, stateWords(slot), when(slot.since), oneLine(slot.task, 80)]),
   ]).split('\n')
   const cut = (row: string) => (row.length > columns ? `${row.slice(0, columns - 1)}…` : row)
   const below = slots.map((slot) => saying(slot, answer).map((line) => indent + line))

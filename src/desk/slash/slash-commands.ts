@@ -49,6 +49,7 @@ import { trustCommand } from './agents/trust.ts'
 import { usageCommand } from './usage.ts'
 import type { FileCommandList } from './file-commands.ts'
 import { fileCommands } from './file-commands.ts'
+import { vimCommand } from './vim.ts'
 import { viewCommands } from './conversation/compact-view.ts'
 import { workersCommand } from './agents/workers.ts'
 
@@ -85,6 +86,7 @@ function builtInCommands(controls: DeskControls): Command[] {
     doctorCommand(controls, () => commands.map(({ name }) => name)),
     configCommand(controls),
     themeCommand(controls),
+    vimCommand(controls),
     setupCommand(controls),
     modeCommand(controls),
     coordinatorCommand(controls),

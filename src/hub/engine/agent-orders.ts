@@ -8,7 +8,7 @@ import { takeBack } from './settling.ts'
 import { cancelTask } from './rules/task-moves.ts'
 import { HubError } from './rules/task-rules.ts'
 
-/** How many messages from people are kept for an agent. */
+/** The most messages from people that are stored for an agent. */
 const mostMessages = 50
 
 /** The orders that people give to agents: messages, stops and evictions. */

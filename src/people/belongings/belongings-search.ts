@@ -46,7 +46,7 @@ export type FoundBelongings = {
 
 export type ThingsPlace = Place & { env: Env }
 
-/** A profile that can find what a person has set up for its CLI. */
+/** A profile that can find the things that a person has set up for its CLI. */
 export type OwnerProfile = Profile & { belongings(): Promise<Belongings> }
 
 export const hasBelongings = (profile: Profile): profile is OwnerProfile => profile.belongings !== undefined
@@ -55,7 +55,7 @@ export const hasBelongings = (profile: Profile): profile is OwnerProfile => prof
 const longest = 32 * 1024 * 1024
 const mostFiles = 50
 
-/** Finds what the person has set up for some CLIs, in their home and in the project. Runs nothing and changes nothing. */
+/** Finds the things that the person has set up for some CLIs, in their home and in the project. Runs nothing and changes nothing. */
 export async function findThings(profiles: readonly OwnerProfile[], place: ThingsPlace): Promise<FoundBelongings> {
   const found: FoundBelongings = { things: [], unusable: [], faults: [] }
   const person = place.env.HOME ?? ''

@@ -204,6 +204,10 @@ export function claudeDialect(
           // Until Claude Code has named its thread, there is nothing to save.
           stop: () => (thread === undefined ? undefined : interrupt),
           next: () => claudeDialect(signs, known, asks),
+          knock: {
+            text: knock,
+            isAnswer: (text: string) => loose(parseLine(text).response).request_id === 'knock',
+          },
         }
       : {}),
     end(ended) {
@@ -229,6 +233,9 @@ function message(text: string, uuid?: string, pictures: readonly SentPicture[] =
   const content = blocks.length > 0 ? [{ type: 'text', text }, ...blocks] : text
   return written({ type: 'user', message: { role: 'user', content }, uuid })
 }
+
+/** Claude Code refuses at once a request that it does not know. */
+const knock = written({ type: 'control_request', request_id: 'knock', request: { subtype: 'termaite_knock' } })
 
 const interrupt = written({ type: 'control_request', request_id: 'stop', request: { subtype: 'interrupt' } })
 

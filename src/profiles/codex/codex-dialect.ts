@@ -271,6 +271,11 @@ export function codexDialect(
         { type: 'end', outcome: outcome(ended) },
       ]
     },
+    // An app-server refuses at once what it does not know.
+    knock: {
+      text: line({ id: 'knock', method: 'termaite/knock', params: {} }),
+      isAnswer: (text) => parseLine(text).id === 'knock',
+    },
     next: (resume) =>
       codexDialect(signs, known, held, threadOf(resume), effort, {
         requests,

@@ -75,6 +75,10 @@ export function piDialect(signs: readonly Sign[], known: (ended: Ended) => Failu
     stop: () => (thread === undefined ? undefined : line({ type: 'clear_queue' }) + line({ type: 'abort' })),
     end: (ended) => events.end(ended),
     next: () => piDialect(signs, known),
+    knock: {
+      text: line({ id: 'knock', type: 'get_state' }),
+      isAnswer: (text) => parseLine(text).id === 'knock',
+    },
   }
 }
 

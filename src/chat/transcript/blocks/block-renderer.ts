@@ -1,6 +1,7 @@
 import type { AgentRow, Block, SpeechBlock } from '../block.ts'
 import type { Columns } from '../markdown/markdown.ts'
 import type { RenderContext } from '../markdown/render-context.ts'
+import { handoffLines } from '../handoff-lines.ts'
 import { stripTerminalSequences } from '@earendil-works/pi-tui'
 import { cutWords } from '../../../core/talk/shown-words.ts'
 import { isAgentSpeech, isGrowing } from '../block.ts'
@@ -74,7 +75,9 @@ export class BlockRenderer {
       case 'steer':
         return promptLines(block.text, width, context, open)
       case 'reply': {
-        const lines = this.#markdown(block, width, context, 'wrapped')
+        const handoff = isGrowing(block) || block.more !== undefined ? undefined : handoffLines(block.text)
+        const said = handoff === undefined ? block : { ...block, text: handoff }
+        const lines = this.#markdown(said, width, context, 'wrapped')
         // The line of the attempt below says what happened.
         if (block.failed) return lines.map((line) => theme.quiet(stripTerminalSequences(line)))
         return block.cut ? [...lines, theme.quiet(`  (${cutWords[block.cut]})`)] : lines

@@ -1,6 +1,8 @@
 import type { AgentRow, Block, BoardBlock, RowState } from '../block.ts'
 import type { RenderContext } from '../markdown/render-context.ts'
 import type { Theme } from '../../style/theme.ts'
+import { toolWords } from '../../../core/data/tool-words.ts'
+import { keyOf } from '../../desk/keys.ts'
 import { truncateToWidth, visibleWidth } from '@earendil-works/pi-tui'
 import { roleLabel } from '../../../core/talk/framework.ts'
 import { failureSentence } from '../../../core/talk/outcome.ts'
@@ -59,8 +61,18 @@ export function rowMark(state: RowState, theme: Theme): string {
   return paint[state](marks[state])
 }
 
-/** An agent inside a turn in one line: its role, the agent, its state, time and tokens, and its current action or last text. */
-export function rowLine(row: AgentRow, width: number, theme: Theme, now: number, columns: RowColumns): string {
+/**
+ * An agent inside a turn in one line: its role, the agent, its state, time and tokens, and its current action or last text. A
+ * failure that a row `above` has already is not repeated.
+ */
+export function rowLine(
+  row: AgentRow,
+  width: number,
+  theme: Theme,
+  now: number,
+  columns: RowColumns,
+  above: readonly AgentRow[] = [],
+): string {
   const who = row.by
   const fitted = (word: string, to: number) =>
     width < widths.from ? truncateToWidth(word, Math.max(8, width >> 1), '…') : fitToWidth(word, to)
@@ -68,12 +80,14 @@ export function rowLine(row: AgentRow, width: number, theme: Theme, now: number,
   const agent = who === undefined ? '' : theme.speaker(who)(fitted(agentOf(row), columns.agent))
   const head = [`  ${rowMark(row.state, theme)} ${role}`, agent].filter((word) => word !== '').join('  ')
   const room = Math.max(0, width - visibleWidth(head) - 2)
-  return `${head}  ${theme.quiet(truncateToWidth(rowWords(row, now).join(' · '), room, '…'))}`
+  return `${head}  ${theme.quiet(truncateToWidth(rowWords(row, now, above).join(' · '), room, '…'))}`
 }
 
 /** The state of a row, its time, its tokens, and its agent's current action or last text. */
-function rowWords(row: AgentRow, now: number): string[] {
-  return [...rowNumbers(row, now), said(row)].filter((word) => word !== '')
+function rowWords(row: AgentRow, now: number, above: readonly AgentRow[]): string[] {
+  const words = said(row)
+  const isTold = row.state === 'failed' && above.some((one) => one.state === 'failed' && said(one) === words)
+  return [...rowNumbers(row, now), isTold ? 'the same failure' : words].filter((word) => word !== '')
 }
 
 /** The state of a row as text if its mark is not enough, its time and its tokens. */
@@ -144,13 +158,13 @@ export function boardLines(
   const { shown, more } = isOpen(board.key) ? { shown: board.rows, more: [] } : shownRows(board.rows)
   const lines: string[] = []
   const keys: number[] = []
-  for (const row of shown) {
-    lines.push(rowLine(row, width, theme, now(), columns))
+  for (const [at, row] of shown.entries()) {
+    lines.push(rowLine(row, width, theme, now(), columns, shown.slice(0, at)))
     if (isOpen(row.key)) lines.push(...inside(row))
     while (keys.length < lines.length) keys.push(row.key)
   }
   if (more.length > 0) {
-    lines.push(theme.quiet(`  + ${more.length} more: ${countWords(more)} · Ctrl+T shows all`))
+    lines.push(theme.quiet(`  + ${more.length} more: ${countWords(more)} · ${keyOf('board')} shows all`))
     keys.push(board.key)
   }
   return { lines, keys }
@@ -172,7 +186,7 @@ function doing(last: Block | undefined): string {
     case 'thought':
       return latestWords(last.text)
     case 'call':
-      return `${oneLine(last.tool, 60)} ${inputSummary(last.input)}`.trimEnd()
+      return `${oneLine(toolWords(last.tool), 60)} ${inputSummary(last.input)}`.trimEnd()
     case 'attempt':
       return oneLine(failureSentence(last.by ?? 'the agent', last.failure), 200)
     default:

@@ -3,6 +3,9 @@ import type { Theme } from '../../style/theme.ts'
 import type { RenderContext } from '../markdown/render-context.ts'
 import type { DiffLine } from '../../style/diff-lines.ts'
 import type { FileChange } from '../../../core/talk/entry.ts'
+import { keyOf } from '../../desk/keys.ts'
+import { toolWords } from '../../../core/data/tool-words.ts'
+import { handoffLines } from '../handoff-lines.ts'
 import { truncateToWidth, visibleWidth } from '@earendil-works/pi-tui'
 import { duration, lineCounts } from '../../style/numbers.ts'
 import { inputSummary, inputText } from '../call-input.ts'
@@ -48,7 +51,7 @@ function changesBegun(call: CallBlock, width: number, context: RenderContext): s
     }
     hidden += lines.length - shown
   }
-  const words = `… ${hidden} more ${hidden === 1 ? 'line' : 'lines'}; Ctrl+O shows them`
+  const words = `… ${hidden} more ${hidden === 1 ? 'line' : 'lines'}; ${keyOf('openAll')} shows them`
   return hidden > 0 ? [...rows, context.theme.quiet(words)] : rows
 }
 
@@ -69,7 +72,7 @@ function headLine(call: CallBlock, width: number, context: RenderContext): strin
   const end = tail.length > 0 ? ` · ${tail.join(' · ')}` : ''
   const why = call.state === 'failed' ? ` — ${oneLine(call.output, 200)}` : ''
   const room = Math.max(8, width - 4 - visibleWidth(end))
-  const tool = oneLine(call.tool, 60)
+  const tool = oneLine(toolWords(oneLine(call.tool, 200)), 60)
   const words = truncateToWidth(`${tool} ${inputSummary(call.input)}${why}`.trimEnd(), room, '…')
   const rest = words.startsWith(tool) ? `${tool}${theme.quiet(words.slice(tool.length))}` : words
   return `  ${stateMark(call.state, theme)} ${rest}${theme.quiet(end)}`
@@ -100,7 +103,7 @@ function bodyLines(call: CallBlock, width: number, context: RenderContext): stri
     theme.strong(oneLine(changeTitle(change))),
     ...changeLines(change, width, context),
   ])
-  const output = safeText(call.output).trimEnd()
+  const output = safeText(handoffLines(call.output) ?? call.output).trimEnd()
   return [
     ...(edits.length > 0 ? edits : body(inputText(call.input))),
     ...(output === '' ? [] : [theme.quiet('⎯⎯'), ...body(output)]),

@@ -1,5 +1,6 @@
 import type { CallBlock } from '../block.ts'
 import type { RenderContext } from '../markdown/render-context.ts'
+import { keyOf } from '../../desk/keys.ts'
 import { duration } from '../../style/numbers.ts'
 import { safeText } from '../../style/safe-text.ts'
 import { indented, wrapped } from '../../style/screen-text.ts'
@@ -30,7 +31,11 @@ export function commandOutputLines(call: CallBlock, width: number, { theme }: Re
   const hidden = Math.max(0, lines.length - most)
   const above =
     hidden > 0
-      ? [theme.quiet(`… ${hidden} more ${hidden === 1 ? 'line' : 'lines'}${open ? '' : '; Ctrl+O shows them'}`)]
+      ? [
+          theme.quiet(
+            `… ${hidden} more ${hidden === 1 ? 'line' : 'lines'}${open ? '' : `; ${keyOf('openAll')} shows them`}`,
+          ),
+        ]
       : []
   const status =
     call.state === 'running'

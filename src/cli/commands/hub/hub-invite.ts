@@ -4,7 +4,7 @@ import type { Parsed } from '../../arguments/cli-command.ts'
 import { defined } from '../../../base/defined.ts'
 import { localTimeFrom } from '../../../base/time/local-time.ts'
 import { table } from '../../../base/text/table.ts'
-import { print, say, UsageError } from '../../../core/io.ts'
+import { listedTime, print, say, UsageError } from '../../../core/io.ts'
 import { hubPlace, isOwnHub } from '../../../hub/client/hub-address.ts'
 import { withKeys } from '../../../hub/server/key-desk.ts'
 import { placeOf } from '../../../home/place.ts'
@@ -53,7 +53,7 @@ function list(io: Io, invites: ListedInvite[], json: boolean): void {
   const rows = invites.map(({ name, by, made, ends, usedAt }) => [
     name,
     usedAt !== undefined ? `used ${localTimeFrom(now, usedAt)}` : ends > now ? 'open' : 'over',
-    localTimeFrom(now, made),
+    listedTime(io, made, (at) => localTimeFrom(now, at)),
     localTimeFrom(now, ends),
     by,
   ])

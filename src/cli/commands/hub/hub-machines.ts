@@ -9,7 +9,7 @@ import { defined } from '../../../base/defined.ts'
 import { localTimeFrom } from '../../../base/time/local-time.ts'
 import { table } from '../../../base/text/table.ts'
 import { diskByMachine, diskWords } from '../../../hub/model/tasks/agent-status.ts'
-import { print, say, UsageError } from '../../../core/io.ts'
+import { listedTime, print, say, UsageError } from '../../../core/io.ts'
 import {
   allowedLimits,
   heldByMachine,
@@ -109,7 +109,7 @@ function list(io: Io, { machines, rules, agents }: Fleet, json: boolean): void {
     }) => [
       machine,
       stateOf({ online, own, runsHub, pause, tasks }),
-      since === undefined ? '' : localTimeFrom(now, since),
+      since === undefined ? '' : listedTime(io, since, (at) => localTimeFrom(now, at)),
       version,
       agents === 0 ? '' : String(agents),
       limit === undefined ? (agents === 0 ? '' : String(tasks)) : `${tasks} of ${limit}`,

@@ -7,7 +7,7 @@ import { defined } from '../../../base/defined.ts'
 import { localTimeFrom } from '../../../base/time/local-time.ts'
 import { groupDigits } from '../../../base/text/number-words.ts'
 import { table } from '../../../base/text/table.ts'
-import { print, say, UsageError } from '../../../core/io.ts'
+import { listedTime, print, say, UsageError } from '../../../core/io.ts'
 import { stripAnsi } from '../../../base/text/ansi.ts'
 import { hubProtocol } from '../../../hub/model/hub-protocol.ts'
 import { agentState, agentStates, stateWords } from '../../../hub/model/tasks/agent-status.ts'
@@ -107,12 +107,18 @@ function listAgents(io: Io, agents: AgentNow[], json: boolean): void {
     agent.task === undefined ? '' : shortId(agent.task),
     agent.tokens === undefined ? '' : groupDigits(agent.tokens),
     agent.cost === undefined ? '' : `$${agent.cost.toFixed(2)}`,
-    when(agent.seen),
+    listedTime(io, agent.seen, when),
     ...(versions ? [agent.version ?? 'unknown'] : []),
   ])
   const head = ['AGENT', 'SOURCE', 'STATE', 'MACHINE', 'ROLE', 'TASK', 'TOKENS', 'COST', 'LAST SEEN']
   print(io, stripAnsi(table([[...head, ...(versions ? ['VERSION'] : [])], ...cells])))
-  const older = rows.filter(({ protocol = 1, source }) => versions && source === 'CLI' && protocol < hubProtocol)
+  const older = rows.filter(({ version, protocol = 1 }) => version !== undefined && protocol < hubProtocol)
+  const silent = rows.filter(({ version, source }) => versions && source === 'CLI' && version === undefined)
+  if (silent.length > 0)
+    say(
+      io,
+      `Not known whether termaite runs ${silent.map(({ id }) => stripAnsi(id)).join(', ')}: no version was reported, so no tasks of repositories are given there. If it is termaite, update it: npm install -g termaite@latest`,
+    )
   if (older.length > 0)
     say(
       io,
@@ -124,14 +130,15 @@ function list(io: Io, keys: ListedKey[], json: boolean): void {
   if (json) return print(io, JSON.stringify(keys))
   const now = io.clock.now()
   const when = (at: number | undefined) => (at === undefined ? '' : localTimeFrom(now, at))
+  const past = (at: number | undefined) => (at === undefined ? '' : listedTime(io, at, when))
   // Most hubs have no key that expires.
   const hasEnds = keys.some(({ ends, oldEnds }) => ends !== undefined || oldEnds !== undefined)
   const rows = keys.map((key) => [
     key.name,
     key.role,
     key.id,
-    when(key.made),
-    when(key.used),
+    past(key.made),
+    past(key.used),
     ...(hasEnds ? [endWords(key, now, when)] : []),
     key.id === 'own'
       ? hasEnds

@@ -88,7 +88,7 @@ export type Report = {
   open: Row[]
   /** The total usage of each agent that reports any, since the agent first registered. */
   spent: SpentBy[]
-  /** Sentences about every pause and drain, and about machines whose version is not that of the hub. */
+  /** Sentences about every pause and drain, and about machines whose version differs from the hub's. */
   paused?: string[]
   skew?: string
 }

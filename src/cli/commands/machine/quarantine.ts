@@ -1,10 +1,9 @@
 import type { Parsed } from '../../arguments/cli-command.ts'
 import type { Io } from '../../../core/io.ts'
 import { onOneLine } from '../../../base/text/ansi.ts'
-import { localTime } from '../../../base/time/local-time.ts'
 import { table } from '../../../base/text/table.ts'
 import { homeOf } from '../../../home/place.ts'
-import { print, say, UsageError } from '../../../core/io.ts'
+import { listedTime, print, say, UsageError } from '../../../core/io.ts'
 import { putBack, quarantineEntries } from '../../../safety/wall/quarantine.ts'
 
 /** Lists the files that were moved away from projects because programs could start from them, or puts some of them back. */
@@ -20,7 +19,12 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
         io,
         table([
           ['ID', 'SINCE', 'PROJECT', 'FILES'],
-          ...all.map((one) => [one.id, localTime(one.at), onOneLine(one.root), one.files.map(onOneLine).join(', ')]),
+          ...all.map((one) => [
+            one.id,
+            listedTime(io, one.at),
+            onOneLine(one.root),
+            one.files.map(onOneLine).join(', '),
+          ]),
         ]),
       )
     return 0

@@ -4,12 +4,11 @@ import type { FolderTrust } from '../../../safety/trust/folder-trust.ts'
 import type { Place } from '../../../home/place.ts'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { localTime } from '../../../base/time/local-time.ts'
 import { table } from '../../../base/text/table.ts'
 import { borderOf } from '../../../border/border.ts'
 import { folderFileLines, folderQuestion } from '../../../native/native-trust.ts'
 import { homeOf, placeOf } from '../../../home/place.ts'
-import { print, say, UsageError, voiceOf } from '../../../core/io.ts'
+import { listedTime, print, say, UsageError, voiceOf } from '../../../core/io.ts'
 import { questionText } from '../../../questions/question-text.ts'
 import { confirm } from '../../../questions/terminal-questions.ts'
 import { Audit } from '../../../safety/audit-log.ts'
@@ -104,7 +103,7 @@ async function listFolders(io: Io, book: TrustBook, json: boolean): Promise<numb
       io,
       table([
         ['FOLDER', 'SINCE', 'FILES'],
-        ...all.map((one) => [one.folder, localTime(one.at), String(one.files.length)]),
+        ...all.map((one) => [one.folder, listedTime(io, one.at), String(one.files.length)]),
       ]),
     )
   return 0

@@ -60,7 +60,7 @@ export async function run(io: Io, { values }: Parsed): Promise<number> {
   for (const path of worktreesIn(home)) print(io, `Worktree: ${path}`)
   if (sockets.length > 0) print(io, `Sockets: ${sockets.join(', ')}`)
   print(io, processLine(turns, running))
-  if (terminals.length > 0) print(io, loneTable(terminals))
+  if (terminals.length > 0) print(io, loneTable(io, terminals))
   return 0
 }
 

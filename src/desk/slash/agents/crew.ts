@@ -1,6 +1,7 @@
 import type { Command, CommandWorld } from '../../../core/talk/command.ts'
 import type { OpenCrew } from '../../../crew/machine/crews.ts'
 import type { DeskControls } from '../../desk-controls.ts'
+import { relativeTime } from '../../../base/time/local-time.ts'
 import { enabledAgents } from '../../../settings/enabled-agents.ts'
 import { killedWords } from '../../../crew/slot.ts'
 import { UsageError } from '../../../core/io.ts'
@@ -85,6 +86,10 @@ async function list(controls: DeskControls, { crew }: OpenCrew, world: CommandWo
   if (slots.length === 0) return world.say('No crew agent is running. Start one: /crew spawn <agent> <task>', 'note')
   const { crewTable } = await import('../../crew/crew-table.ts')
   const { clock, out } = controls.app().io
-  const wishes = { now: clock.now(), answer: '/crew answer', columns: blockColumns(out.columns) }
+  const wishes = {
+    when: (at: number) => relativeTime(clock.now(), at),
+    answer: '/crew answer',
+    columns: blockColumns(out.columns),
+  }
   world.say(block(crewTable(slots, wishes)), 'text')
 }

@@ -127,11 +127,14 @@ export function waitReason(
   return `${head}; ${count} the workspace${standingWords(task, known, rules)}`
 }
 
-/** Why no agent has the workspace. An agent of an older termaite only reports its folder. */
+/** Why no agent has the workspace. An agent of an older termaite, or of another program, only reports its folder. */
 function nobodyWords({ workspace, origin }: Task, agents: readonly StandingAgent[]): string {
   const older =
     repositoryIn(workspace) && agents.find((one) => one.workspaces === undefined && one.workspace === origin?.path)
-  if (older) return `${older.id} works in ${older.workspace} under an older termaite, which has to be updated there`
+  if (older)
+    return older.version === undefined
+      ? `${older.id} works in ${older.workspace}, but did not say which repository that is`
+      : `${older.id} works in ${older.workspace} under an older termaite, which has to be updated there`
   return agents.length === 0 ? 'no agent is registered' : 'no registered agent has it'
 }
 

@@ -21,7 +21,7 @@ export class ReplSession {
   #parts: ShellParts
   #command: string
   #now: Interpreter | undefined
-  /** Why the last interpreter and its definitions are gone, until the model is given the reason. */
+  /** The reason why the last interpreter and its definitions are gone, until the model has received it. */
   #lost: string | undefined
   #last: Promise<unknown> = Promise.resolve()
 

@@ -52,7 +52,7 @@ export type FormatterRun = { command: string; problem?: string }
 /** How a command is started. */
 export type ShellStart = {
   argv: readonly [string, ...string[]]
-  /** The command's environment, if it differs from that of the tools. */
+  /** The command's environment, if it differs from the tools' environment. */
   env?: ToolParts['env']
   /** Identifies the walls around the command: an interpreter is only used again behind the same walls. */
   walls?: string

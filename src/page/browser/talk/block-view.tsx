@@ -1,6 +1,7 @@
 import type { ComponentChild } from 'preact'
 import type { FileChange } from '../../../core/talk/entry.ts'
 import type { AgentRow, AttemptBlock, Block, CallBlock, QuestionBlock } from '../../../chat/transcript/block.ts'
+import { toolWords } from '../../../core/data/tool-words.ts'
 import { typedPrompt } from '../../../core/talk/file-references.ts'
 import { failureSentence } from '../../../core/talk/outcome.ts'
 import { cutWords } from '../../../core/talk/shown-words.ts'
@@ -164,7 +165,8 @@ function CallView({ block }: { block: CallBlock }) {
   return (
     <details class={`folded call ${state}`}>
       <summary>
-        <code>{safeText(tool)}</code> <span class="about">{about}</span> <span class="quiet">{facts.join(' · ')}</span>
+        <code>{safeText(toolWords(tool))}</code> <span class="about">{about}</span>{' '}
+        <span class="quiet">{facts.join(' · ')}</span>
       </summary>
       <pre class="command" tabindex={0}>
         {inputText(input)}

@@ -1,0 +1,66 @@
+import type { Entry, Event } from '../../src/core/talk/entry.ts'
+import type { Profile } from '../../src/core/profile/profile.ts'
+import type { Leash, Turn } from '../../src/core/work/agent.ts'
+import { join } from 'node:path'
+import { acpAgent } from '../../src/agents/acp/acp-agent.ts'
+import { pipeAgent } from '../../src/agents/pipe/pipe-agent.ts'
+import { profileNamed } from '../../src/profiles/all.ts'
+import { memoryStore } from '../../src/store/memory-store.ts'
+import { labelled } from '../base/alive.ts'
+import { eventsOf, turnOf } from '../contract/agent.ts'
+import { entriesOf, roomyPool } from './warm-acp-rig.ts'
+
+const program = join(import.meta.dirname, 'kept-cli.ts')
+const command = (protocol: string, how: string) => `exec '${process.execPath}' '${program}' ${protocol} ${how}`
+const leashes = { read: 'read', ask: 'ask', edit: 'edit', all: 'all' }
+
+/** A CLI with the dialect of a real one, whose program is the stand-in; over ACP it has a mode for each leash. */
+function profileOf(protocol: string): Profile {
+  if (protocol !== 'acp')
+    return {
+      ...profileNamed(protocol)!,
+      leashes,
+      command: ({ leash, resume }) => command(protocol, `${leash} ${resume ?? 'fresh'}`),
+    }
+  const { lends: _, ...gemini } = profileNamed('gemini')!
+  return {
+    ...gemini,
+    acp: { ...gemini.acp!, leashes, modes: leashes, command: () => command('acp', 'ask') },
+  }
+}
+
+/** The protocols in which a CLI takes turn after turn. */
+export const protocols = ['claude', 'codex', 'pi', 'acp'] as const
+
+/** A chat with one such agent: its turns are kept in a log, and each goes on with what the log says. */
+export function keptChat(protocol: (typeof protocols)[number]) {
+  const warm = roomyPool()
+  const profile = profileOf(protocol)
+  const { env } = labelled()
+  const blobs = memoryStore().blobs('test')
+  let log: Entry[] = []
+  let turns = 0
+  return {
+    warm,
+    /** One turn; all its events. */
+    async take(prompt: string, { leash = 'ask', ...turn }: Partial<Turn> & { leash?: Leash } = {}): Promise<Event[]> {
+      const id = `t${++turns}`
+      const spec = { name: 'sayer', window: 1000, timeoutMs: 60_000, silenceMs: 30_000, profile }
+      const agent = (protocol === 'acp' ? acpAgent : pipeAgent)(spec, { leash }, { blobs, env, warm })
+      const events = await eventsOf(agent, turnOf({ id, prompt, history: log, leash, ...turn }))
+      await agent.close()
+      log = [...log, ...entriesOf(id, prompt, events)]
+      return events
+    },
+    [Symbol.asyncDispose]: () => warm.close(),
+  }
+}
+
+/** How a turn ended: which process answered, the number of its prompt and how it was started, or the kind of the failure. */
+export function ending(events: readonly Event[]): { pid: number; said: string } | string {
+  const end = events.at(-1)
+  if (end?.type !== 'end') return 'no end'
+  if (!end.outcome.ok) return end.outcome.failure.kind
+  const [, pid, said] = /^pid (\d+) (.*)$/s.exec(end.outcome.text) ?? []
+  return { pid: Number(pid), said: said ?? end.outcome.text }
+}
