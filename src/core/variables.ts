@@ -126,7 +126,10 @@ export const variables: readonly VariableGroup[] = [
         name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
         does: 'Where traces are sent; without it, and without Langfuse, nowhere.',
       },
-      { name: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', does: 'The whole address for traces, before the one above.' },
+      {
+        name: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+        does: 'The whole address for traces. It is used instead of the address above.',
+      },
       { name: 'OTEL_EXPORTER_OTLP_HEADERS', does: 'Headers of these requests, as in name=value,name=value.' },
       { name: 'OTEL_EXPORTER_OTLP_TRACES_HEADERS', does: 'Headers for traces, before the ones above.' },
       { name: 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT', does: 'true sends the texts of turns too.' },

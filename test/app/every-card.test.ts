@@ -73,6 +73,9 @@ const makers: Record<string, readonly string[] | string> = {
   'native/tools/ask-question.ts': ['agent-asks'],
   'native/tools/mcp/elicitation.ts': ['mcp-confirm', 'mcp-field', 'mcp-page'],
   'native/tools/mcp/remote-server.ts': 'the login page of an MCP server: test/native/tools/mcp/http.test.ts',
+  'desk/slash/agents/model.ts': 'the models of an agent, a list to choose from: test/desk/slash-models.test.ts',
+  'desk/slash/import.ts': 'the sessions to copy, a list to choose from: test/desk/slash-import.test.ts',
+  'profiles/pi/pi-questions.ts': 'a dialog of a pi extension, in its own words: test/profiles/pi.test.ts',
 }
 
 test('every file that makes a card has its cards in this list', () => {

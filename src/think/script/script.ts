@@ -230,10 +230,10 @@ function unaidedPrompt(failed: readonly ScriptRun[], { turn, resources }: Thinki
     resources.machine.description,
     ...failed.flatMap((run) => [
       run.ended === 'not allowed'
-        ? `This script for it was not allowed to run. Do not run it in another way${isAboutMachine(run.script) ? '. It asks about the machine itself, which a sandbox hides: if you cannot see the machine either, say so, and give no numbers' : ''}:`
+        ? `The following script was written for this task, and it was not allowed to run. Do not run it in another way${isAboutMachine(run.script) ? '. It asks about the machine itself, which a sandbox hides: if you cannot see the machine either, say so, and give no numbers' : ''}:`
         : run.ended === 'not run'
-          ? 'This script for it could not be run here:'
-          : 'This script for it was run, and failed. Find another way:',
+          ? 'The following script was written for this task, and it could not be run here:'
+          : 'The following script was written for this task. It was run and failed. Find another way:',
       ...runTexts(run, longestError),
     ]),
   ].join('\n\n')

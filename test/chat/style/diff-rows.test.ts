@@ -75,7 +75,7 @@ test('no row of a diff is wider than the screen, and colours change no character
   )
   const text = fc.array(line, { maxLength: 8 }).map((all) => all.join('\n'))
   await fc.assert(
-    fc.asyncProperty(text, text, fc.integer({ min: 4, max: 60 }), async (before, after, width) => {
+    fc.asyncProperty(text, text, fc.integer({ min: 8, max: 60 }), async (before, after, width) => {
       const lines = await diffLines({ before, after, starts: wholeFile })
       const drawn = (colour: typeof colourCode | undefined) =>
         diffRows(lines, width, { theme: dark, path: 'a.ts', colour })

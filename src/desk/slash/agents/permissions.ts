@@ -26,7 +26,7 @@ export function permissionsCommand(controls: DeskControls): Command {
       }
       if (grants.length === 0)
         throw new UsageError(
-          'nothing was allowed for always in this project, so there is nothing to remove. To change the rules of the settings, type /config.',
+          'no command or tool is always allowed in this project, so there is nothing to remove. To change the rules of the settings, type /config.',
         )
       const options = grants.map(({ id, label }) => ({ id, label }))
       const picked = await choose(world, 'What do you want to take back?', options)
@@ -36,7 +36,7 @@ export function permissionsCommand(controls: DeskControls): Command {
   }
 }
 
-/** Something that the person allowed for always in this project. `line` is its line in the list `list` of all rules. */
+/** Something that the person always allows in this project. `line` is its line in the list `list` of all rules. */
 type Grant = { id: string; list: string; line: string; label: string; takeBack(): Promise<string> }
 
 async function grantsOf(controls: DeskControls): Promise<Grant[]> {
