@@ -280,7 +280,7 @@ test('a failed subagent is reported in words, and its denials are in the exit co
 })
 
 test(
-  '--mode plan is told to our own agent; without a model for one --mode agent says what to do',
+  'our own agent plans with --mode plan; without a model for one --mode agent says what to do',
   options,
   async (t) => {
     const { machine, run, server } = await nativeOn(t, 'anthropic', () => ({ text: 'a plan' }))

@@ -76,14 +76,14 @@ test(
       { modes, mode: desk.app().mode, isBuilt: isBuilt() },
       { modes: [['plan'], ['plan', 'deny', true], ['acceptEdits']], mode: 'chat', isBuilt: true },
     )
-    assert.match(started()[2]!.prompt, /^Build this plan, which I approved\..*\n<plan>\n# Paint it red\n<\/plan>$/ms)
+    assert.match(started()[2]!.prompt, /\n<plan>\n# Paint it red\n<\/plan>$/m)
   },
 )
 
 test('a refused plan leaves plan mode as it is, and nothing is built', options, async (t) => {
   const planning = await planners(t, 'claude')
   await planned(planning, 'drop')
-  await planning.until((all) => all.some((one) => one.type === 'said' && one.text.startsWith('The plan was dropped')))
+  await planning.until((all) => all.filter(({ type }) => type === 'said').length === 1)
   const { desk, started, isBuilt } = planning
   assert.deepEqual([desk.app().mode, started().map(({ mode }) => mode), isBuilt()], ['plan', ['plan', 'plan'], false])
 })

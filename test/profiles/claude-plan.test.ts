@@ -2,6 +2,9 @@ import type { Step } from '../../src/core/profile/profile.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { claude } from '../../src/profiles/claude/claude.ts'
+import { goldenOf } from '../golden.ts'
+
+const golden = goldenOf(import.meta.filename)
 
 const said = (message: object) => JSON.stringify(message)
 const block = (content: object, more: object = {}) =>
@@ -33,9 +36,7 @@ function planned(...lines: string[]) {
   return { answers, outcome: end?.type === 'end' && end.outcome }
 }
 
-const stops = { behavior: 'deny', message: 'The person decides about the plan now.', interrupt: true }
-
-test('the plan is the text of the message that asks to leave plan mode, and the turn ends there', () => {
+test('the plan is the text of the message that asks to leave plan mode, and the turn ends there', (t) => {
   const { answers, outcome } = planned(
     said({ type: 'assistant', message: { id: 'm0', content: [{ type: 'text', text: 'I look at it first.' }] } }),
     block({ type: 'text', text: '# Paint it\n' }),
@@ -45,10 +46,8 @@ test('the plan is the text of the message that asks to leave plan mode, and the 
     wish('ExitPlanMode'),
     stopped,
   )
-  assert.deepEqual(
-    { answers, outcome },
-    { answers: [stops], outcome: { ok: true, text: '# Paint it\nRed.', plan: true } },
-  )
+  golden(t, answers)
+  assert.deepEqual(outcome, { ok: true, text: '# Paint it\nRed.', plan: true })
 })
 
 test('a plan that the request or the call holds comes before the text', () => {
@@ -58,11 +57,9 @@ test('a plan that the request or the call holds comes before the text', () => {
   assert.deepEqual(planned(text, exit({ plan: 'Red.' }), wish('ExitPlanMode'), stopped).outcome, plan)
 })
 
-test('in plan mode nothing is asked but choices, and everything else is refused at once', () => {
+test('in plan mode nothing is asked but choices, and everything else is refused at once', (t) => {
   const dialect = claude.dialect!({ leash: 'read', plans: true })
-  assert.deepEqual(sent(dialect.line(wish('WebFetch', { url: 'https://example.com' }))), [
-    { behavior: 'deny', message: 'This is not allowed in plan mode. Plan without it.' },
-  ])
+  golden(t, sent(dialect.line(wish('WebFetch', { url: 'https://example.com' }))))
   const questions = [{ question: 'Which colour?', options: [{ label: 'Red' }, { label: 'Blue' }] }]
   assert.deepEqual(sent(dialect.line(wish('AskUserQuestion', { questions }))), ['ask'])
 })

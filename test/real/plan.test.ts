@@ -36,7 +36,7 @@ const all: Record<string, Ways> = {
   },
 }
 
-/** A desk with one real CLI, whose model tries to build before it plans, and builds again when it is told to. */
+/** A desk with one real CLI, whose model tries to build before it plans, and again once the person has approved the plan. */
 async function planning(t: TestContext, cli: string, { kind, build, plans }: Ways) {
   const server = await modelServer((asked) => {
     const prompt = asked.text
