@@ -400,17 +400,10 @@ test('a call is summarised by its most telling field', () => {
     'ls\n-l',
     undefined,
   ]
-  assert.deepEqual(inputs.map((input) => inputSummary(input)), [
-    'npm test',
-    'git status',
-    'Which colour?',
-    'Do it',
-    'a.ts, b.ts',
-    '{"offset":10,"limit":20}',
-    '',
-    'ls -l',
-    '',
-  ])
+  assert.deepEqual(
+    inputs.map((input) => inputSummary(input)),
+    ['npm test', 'git status', 'Which colour?', 'Do it', 'a.ts, b.ts', '{"offset":10,"limit":20}', '', 'ls -l', ''],
+  )
 })
 
 test('the path of a file in the folder that the agents work in is shown relative to it', () => {
