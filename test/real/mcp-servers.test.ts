@@ -11,7 +11,7 @@ const options = { skip, timeout: 120_000 }
 const all = { permissions: { allow: ['mcp__everything', 'mcp__files'] } }
 
 test(
-  'filesystem: the model is told of its tools, and they know the roots, and read and write there',
+  'filesystem: the model gets its tools, which know the roots, and read and write there',
   options,
   async (t) => {
     const { server, machine, run } = await withServers(

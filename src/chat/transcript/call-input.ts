@@ -17,7 +17,7 @@ const tellingFields = [
   'description',
 ]
 
-/** Those fields that are the path of a file. Agents name it from the root of the disk, a person from their project. */
+/** The fields that hold the path of a file: an agent names a file from the root of the disk, a person from the project. */
 const pathFields = ['file_path', 'filePath', 'path']
 
 /** The input of a call in one line; a path in the folder that the agents work in is relative to it. */

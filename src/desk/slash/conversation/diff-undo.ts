@@ -76,7 +76,7 @@ async function diffText({ snapshots, project }: AppRecords, typed: string | unde
   return `${title}\n${block(statText(stat))}\n${block(lines.slice(0, mostLines).join('\n'), 'diff')}${more}${uncopied.join('\n')}`
 }
 
-/** What will be undone or redone; undefined if there is nothing, or the person wants to change nothing. */
+/** Plans the undo or redo, and asks for it; undefined if there is nothing to change, or the person wants no change. */
 async function planned(
   { snapshots, project, io }: App,
   typed: string | undefined,
