@@ -10,36 +10,32 @@ const skip = installedServers()
 const options = { skip, timeout: 120_000 }
 const all = { permissions: { allow: ['mcp__everything', 'mcp__files'] } }
 
-test(
-  'filesystem: the model gets its tools, which know the roots, and read and write there',
-  options,
-  async (t) => {
-    const { server, machine, run } = await withServers(
-      t,
-      { files: filesystem() },
-      ({ count }) => {
-        const file = join(machine.project, 'a.txt')
-        if (count === 1) return { call: { tool: 'mcp__files__list_allowed_directories', input: {} } }
-        if (count === 2) return { call: { tool: 'mcp__files__read_text_file', input: { path: file } } }
-        if (count === 3) return { call: { tool: 'mcp__files__write_file', input: { path: file, content: 'two' } } }
-        if (count === 4)
-          return { call: { tool: 'mcp__files__read_text_file', input: { path: join(machine.folder, 'outside.txt') } } }
-        return { text: 'Done.' }
-      },
-      { permissions: { allow: ['mcp__files'] } },
-    )
-    writeFileSync(join(machine.project, 'a.txt'), 'one')
-    writeFileSync(join(machine.folder, 'outside.txt'), 'not yours')
-    const { code, out, err } = await run('-p', 'use it', '--leash', 'edit')
-    assert.deepEqual({ code, out }, { code: 0, out: 'Done.\n' }, err)
-    // Of a server that starts within a second the first request tells, otherwise the one after its first call.
-    assert.ok(server.turns()[1]!.text.includes('mcp__files__read_text_file'))
-    assert.match(resultOf(server.turns()[1]!), new RegExp(`Allowed directories:\\n${machine.project}`))
-    assert.match(resultOf(server.turns()[2]!), /one/)
-    assert.match(resultOf(server.turns()[4]!), /Access denied/)
-    assert.equal(readFileSync(join(machine.project, 'a.txt'), 'utf8'), 'two')
-  },
-)
+test('filesystem: the model gets its tools, which know the roots, and read and write there', options, async (t) => {
+  const { server, machine, run } = await withServers(
+    t,
+    { files: filesystem() },
+    ({ count }) => {
+      const file = join(machine.project, 'a.txt')
+      if (count === 1) return { call: { tool: 'mcp__files__list_allowed_directories', input: {} } }
+      if (count === 2) return { call: { tool: 'mcp__files__read_text_file', input: { path: file } } }
+      if (count === 3) return { call: { tool: 'mcp__files__write_file', input: { path: file, content: 'two' } } }
+      if (count === 4)
+        return { call: { tool: 'mcp__files__read_text_file', input: { path: join(machine.folder, 'outside.txt') } } }
+      return { text: 'Done.' }
+    },
+    { permissions: { allow: ['mcp__files'] } },
+  )
+  writeFileSync(join(machine.project, 'a.txt'), 'one')
+  writeFileSync(join(machine.folder, 'outside.txt'), 'not yours')
+  const { code, out, err } = await run('-p', 'use it', '--leash', 'edit')
+  assert.deepEqual({ code, out }, { code: 0, out: 'Done.\n' }, err)
+  // Of a server that starts within a second the first request tells, otherwise the one after its first call.
+  assert.ok(server.turns()[1]!.text.includes('mcp__files__read_text_file'))
+  assert.match(resultOf(server.turns()[1]!), new RegExp(`Allowed directories:\\n${machine.project}`))
+  assert.match(resultOf(server.turns()[2]!), /one/)
+  assert.match(resultOf(server.turns()[4]!), /Access denied/)
+  assert.equal(readFileSync(join(machine.project, 'a.txt'), 'utf8'), 'two')
+})
 
 test(
   'everything: resources by @ and by the tool, once each, and a second agent has those of the first',
