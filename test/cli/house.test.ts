@@ -329,7 +329,10 @@ test('forget knows a project by a link to it, by a folder in it, and by its name
       mkdirSync(join(machine.home, 'crew', crew), { recursive: true })
     const { code, out } = await machine.run(['forget', typed, '--yes'], { cwd: machine.folder })
     golden(t, [code, out], { [machine.folder]: '<machine>' })
-    assert.deepEqual(['projects', 'crew'].map((part) => readdirSync(join(machine.home, part))), [[], ['docs']])
+    assert.deepEqual(
+      ['projects', 'crew'].map((part) => readdirSync(join(machine.home, part))),
+      [[], ['docs']],
+    )
   }
   await machine.run(['-p', 'one'])
   rmSync(machine.file('project.json'))
