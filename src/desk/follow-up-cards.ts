@@ -15,7 +15,7 @@ import { resetTime } from '../core/talk/reset-time.ts'
 import { afterFailure, away, healthDoc } from '../turn/rotation/health.ts'
 import { learn, learnedAs } from '../turn/rotation/learned-quotas.ts'
 import { buildPrompt, planAnswer, planQuestion } from '../native/loop/plan-card.ts'
-import { isPlan } from '../core/talk/plan-answer.ts'
+import { isPlan } from '../core/work/plan-answer.ts'
 import { consentOptions } from '../core/talk/consent.ts'
 
 type FollowUpParts = { controls: DeskControls; runner: CommandRunner }

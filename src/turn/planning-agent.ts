@@ -1,6 +1,6 @@
 import type { Event } from '../core/talk/entry.ts'
 import type { Agent } from '../core/work/agent.ts'
-import { answersWithPlan } from '../core/talk/plan-answer.ts'
+import { answersWithPlan } from '../core/work/plan-answer.ts'
 
 /**
  * An agent of another program that only plans: the person is never asked to loosen its leash. If our words told it to plan, its answer is

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { isPlan } from '../../../src/core/talk/plan-answer.ts'
+import { isPlan } from '../../../src/core/work/plan-answer.ts'
 import { buildPrompt, planAnswer, planQuestion } from '../../../src/native/loop/plan-card.ts'
 import { picksTyped } from '../../../src/core/talk/consent.ts'
 
