@@ -14,9 +14,9 @@ test('a plan is shown whole, and its answers are build, change and drop', () => 
   })
   assert.deepEqual(answers, [
     { then: 'build' },
-    'unclear',
     { then: 'drop' },
     { then: 'change' },
+    'unclear',
     { then: 'change', wish: 'use tabs' },
     undefined,
   ])

@@ -9,6 +9,8 @@ import { diffLines } from '../../style/diff-lines.ts'
 export type RenderContext = {
   theme: Theme
   lazy: LazyDetails
+  /** The folder that the agents work in. */
+  folder?: string
   /** Whether the terminal can open a link. */
   links: boolean
   /** Whether the name of a language is left out above its code. */

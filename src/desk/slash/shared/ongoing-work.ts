@@ -33,7 +33,7 @@ type Ongoing = { kind: 'goal' | 'loop'; words: string }
 const nameOf = ({ kind, words }: Ongoing) => `${kind} “${oneLine(words, 100)}”`
 
 /** The one thing that goes on at a desk. */
-export class GoesOn {
+export class OngoingWork {
   #now: (Ongoing & { stop: AbortController }) | undefined
 
   /** Answers `off` and a call without words, which change or show what goes on; false if these words begin something new. */
@@ -64,14 +64,14 @@ export class GoesOn {
  * Runs something that goes on by itself until it ends, the person ends it, or they leave the chat. How it ended is said, and kept, so that
  * the conversation says so when it is opened again.
  */
-export async function goOn(
+export async function runOngoing(
   controls: DeskControls,
   { say, signal }: CommandWorld,
-  goesOn: GoesOn,
+  ongoing: OngoingWork,
   what: Ongoing,
   work: (signal: AbortSignal) => Promise<string | undefined>,
 ): Promise<void> {
-  const off = goesOn.begin(what)
+  const off = ongoing.begin(what)
   const { conversation } = controls.app()
   let text: string
   try {
@@ -79,7 +79,7 @@ export async function goOn(
     text = `The ${nameOf(what)} is over: ${how}.`.replace(/([.?!])\.$/, '$1')
     await conversation.append({ type: 'note', text }, 'termaite')
   } finally {
-    goesOn.end()
+    ongoing.end()
     controls.showProgress(undefined)
   }
   say(text, 'note')
