@@ -68,7 +68,8 @@ const protocols: Record<string, (message: Message) => void> = {
       print({ type: 'control_response', response: { subtype: 'error', request_id, error: 'not known' } })
     if (type !== 'user') return
     const permission_denials: object[] = []
-    const block = (type: string, role: string, content: object) => print({ type, message: { role, content: [content] } })
+    const block = (type: string, role: string, content: object) =>
+      print({ type, message: { role, content: [content] } })
     take(message.content, {
       calls: (id) => block('assistant', 'assistant', { type: 'tool_use', id, name: 'Bash', input: {} }),
       called: (id) => block('user', 'user', { type: 'tool_result', tool_use_id: id, content: '' }),
@@ -125,7 +126,13 @@ const protocols: Record<string, (message: Message) => void> = {
     if (type !== 'prompt') return
     print({ type: 'agent_start' })
     const over = (toolCallId: string, toolName: string, text: string, isError: boolean) =>
-      print({ type: 'tool_execution_end', toolCallId, toolName, result: { content: [{ type: 'text', text }] }, isError })
+      print({
+        type: 'tool_execution_end',
+        toolCallId,
+        toolName,
+        result: { content: [{ type: 'text', text }] },
+        isError,
+      })
     take(message, {
       calls: (toolCallId) => print({ type: 'tool_execution_start', toolCallId, toolName: 'bash', args: {} }),
       called: (id) => over(id, 'bash', '', false),
@@ -160,7 +167,8 @@ const protocols: Record<string, (message: Message) => void> = {
     }
     if (method !== 'session/prompt') return print({ jsonrpc: '2.0', id, error: { code: -32601, message: 'not known' } })
     const sessionId = 'k'
-    const update = (update: object) => print({ jsonrpc: '2.0', method: 'session/update', params: { sessionId, update } })
+    const update = (update: object) =>
+      print({ jsonrpc: '2.0', method: 'session/update', params: { sessionId, update } })
     take(params.prompt[0].text, {
       calls: (toolCallId) =>
         update({ sessionUpdate: 'tool_call_update', toolCallId, title: 'run', kind: 'execute', status: 'in_progress' }),

@@ -52,16 +52,20 @@ for (const protocol of protocols) {
     assert.equal(pids.size, 1)
   })
 
-  test(`${protocol}: a sandbox stands for one turn, and is settled when its last process has exited`, limit, async () => {
-    const left: string[][] = []
-    const settle = async () => {
-      left.push(await chat.running())
-      return []
-    }
-    const enclose: Enclose = async (argv) => ({ argv, vars: {}, settle })
-    await using chat = keptChat(protocol, { enclose })
-    assert.deepEqual([await isKept(chat, 'Now it leaves a child.'), left], [false, [[], []]])
-  })
+  test(
+    `${protocol}: a sandbox stands for one turn, and is settled when its last process has exited`,
+    limit,
+    async () => {
+      const left: string[][] = []
+      const settle = async () => {
+        left.push(await chat.running())
+        return []
+      }
+      const enclose: Enclose = async (argv) => ({ argv, vars: {}, settle })
+      await using chat = keptChat(protocol, { enclose })
+      assert.deepEqual([await isKept(chat, 'Now it leaves a child.'), left], [false, [[], []]])
+    },
+  )
 
   test(`${protocol}: a child that still runs at the end of the turn is ended with the process`, limit, async () => {
     await using chat = keptChat(protocol)

@@ -94,7 +94,12 @@ test(
   { skip: skipped('claude') },
   async () => {
     const warm = pool()
-    const input = { description: 'helps', prompt: 'Work on.', subagent_type: 'general-purpose', run_in_background: true }
+    const input = {
+      description: 'helps',
+      prompt: 'Work on.',
+      subagent_type: 'general-purpose',
+      run_in_background: true,
+    }
     const delegates: Script = ({ text, count }) => {
       if (!text.includes('Start a helper.')) return { hang: true }
       return count === 1 ? { call: { tool: 'Agent', input } } : { text: 'It works.' }
