@@ -67,7 +67,7 @@ for (const protocol of protocols) {
     },
   )
 
-  test(`${protocol}: a child that still runs at the end of the turn is ended with the process`, limit, async () => {
+  test(`${protocol}: a child that still runs at the end of the turn is stopped with the process`, limit, async () => {
     await using chat = keptChat(protocol)
     const one = pidOf(await chat.take('Now it leaves a child.'))
     const left = await chat.running()
