@@ -71,7 +71,7 @@ export function deletionQuestion(session: Session): string {
   const { turns, cli } = session
   const count = `${turns} ${turns === 1 ? 'turn' : 'turns'}`
   return cli === undefined
-    ? `Delete “${title(session)}” (${count}) for good? Its words, long outputs and snapshots are erased and its turns can no longer be undone. The project’s files stay, and so does what other CLIs keep themselves and what other sessions quote of it.`
+    ? `Delete “${title(session)}” (${count}) for good? Its words, long outputs, workers and snapshots are erased and its turns can no longer be undone. The project’s files stay, and so does what other CLIs keep themselves and what other sessions quote of it.`
     : `Delete the imported “${title(session)}” (${count}) for good? The copy is erased; the file of ${cli} itself stays, and can be imported again.`
 }
 
