@@ -50,6 +50,8 @@ export interface Dialect {
   line(line: string): Step[]
   /** Whether the answer is complete. If the process continues after that, it is stopped, and the answer counts. */
   over?(): boolean
+  /** Whether something works on after the answer, such as a subagent: then the process takes no further turn. */
+  works?(): boolean
   /** Returns the text for stdin that steers the turn; `id` is unique to the text. */
   steer?(text: string, id: string, pictures?: readonly SentPicture[]): string
   /** Returns the text for stdin that stops the turn without damage to the CLI's thread; undefined while there is nothing to stop. */

@@ -66,6 +66,8 @@ export function claudeDialect(
   const pending = new Set<string>()
   let tells = false
   let answered = false
+  /** Whether something runs in the background of Claude Code on this machine, such as a subagent. */
+  let works = false
   let windows = ''
   /** The text of the last message, and the plan that waits for the person's approval. */
   let words = { id: '', text: '' }
@@ -216,6 +218,8 @@ export function claudeDialect(
           used.push(...Object.values(loose(event.model_usage_since_last_result)).map(loose))
           return []
         case 'system': {
+          if (event.subtype === 'background_tasks_changed')
+            works = listOf(event.tasks).some(({ off_host }) => off_host !== true)
           if (event.subtype !== 'init') return []
           const { capabilities, session_id } = event
           tells = Array.isArray(capabilities) && capabilities.includes('msg_lifecycle_v1')
@@ -229,6 +233,7 @@ export function claudeDialect(
       }
     },
     over: () => answered && (!tells || pending.size === 0),
+    works: () => works,
     ...(asks
       ? {
           steer(text: string, id: string, pictures: readonly SentPicture[] = []) {
