@@ -41,7 +41,7 @@ const toldShare = compactAt / 2
  */
 export async function askAside(app: App, { question, ask, signal, say }: SideQuestion): Promise<SideAnswer> {
   const readers = await readersOf(app)
-  if ('why' in readers) throw new UsageError(`nobody can answer a side question: ${readers.why}.`)
+  if ('why' in readers) throw new UsageError(`No agent can answer a side question: ${readers.why}.`)
   const { view, place, io, budget } = { ...app, view: await app.conversation.view() }
   const blobs = new UnkeptBlobs(app.blobs)
   // A running turn of our own agent has tools with its own leash, which must not become those of the answer.

@@ -57,14 +57,22 @@ test('the status line shows everything where there is room, and otherwise the mo
   const budget = { used, allowed: { workers: 20, steps: 500, tokens: 10_000_000, ms: 7_200_000 } }
   assert.equal(
     line(160, { budget }),
-    ' chat · leash ask · claude ● 42% context free · gemini ○ · codex ✗ · next claude · 4/20 workers, 31/500 steps, 1.2M/10.0M tokens, 11/120 min',
+    ' chat · leash ask · claude ● 42% context free · gemini ○ · codex ✗ unavailable · next claude · 4/20 workers, 31/500 steps, 1.2M/10.0M tokens, 11/120 min',
   )
-  assert.equal(line(80, { budget }), ' chat · ask · claude ● · gemini ○ · codex ✗ · → claude · 4/20 workers')
+  assert.equal(line(80, { budget }), ' chat · leash ask · claude ● · gemini ○ · codex ✗ · next claude · 4/20 workers')
   assert.equal(
     line(100, { budget }),
-    ' chat · ask · claude ● · gemini ○ · codex ✗ · → claude · 4/20 workers, 1.2M/10.0M tokens',
+    ' chat · leash ask · claude ● · gemini ○ · codex ✗ · next claude · 4/20 workers, 1.2M/10.0M tokens',
   )
-  assert.equal(line(40, { budget }), ' ask · claude ● · 4/20 workers')
+  assert.equal(line(40, { budget }), ' leash ask · claude ● · 4/20 workers')
+  const long = [...standing.agents, { name: 'an-agent-with-a-long-name', state: 'ready' as const }]
+  assert.equal(
+    line(96, { ownFlags: true, agents: long }),
+    ' chat · own flags · claude ● · gemini ○ · codex ✗ · an-agent-with-a-long-name ● · next claude',
+    'what is dropped leaves its room to the shortened words',
+  )
+  const progress = 'loop: waits after turn 1 of 20'
+  assert.equal(line(80, { progress }), ' chat · leash ask · loop 1 of 20 · claude ● · gemini ○ · codex ✗ · next claude')
   const waiting = { agent: 'gemini', until: new Date(now).setHours(23, 59, 0, 0) }
   assert.equal(line(40, { waiting }), ' ask · waits until 23:59 · claude ●')
 })
@@ -222,7 +230,7 @@ test('in a framework, the working line shows its name, its phase and its agents'
   )
   assert.equal(
     line(80, { by: 'claude' }, inside),
-    ' * consensus · 3 of 5 advisors are done · 12 s · Ctrl+T: agents · Esc cancels',
+    ' * consensus · 3 of 5 advisors are done · 12 s · Ctrl+T: 5 agents · Esc cancels',
   )
   assert.equal(line(60, { by: 'claude' }, inside), ' * consensus · 3 of 5 advisors are done · 12 s')
   // A race has no agent of its own.

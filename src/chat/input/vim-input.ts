@@ -3,8 +3,8 @@ import type { VimMode } from './vim-keys.ts'
 import { decodeKittyPrintable } from '@earendil-works/pi-tui'
 import { onCell, VimKeys } from './vim-keys.ts'
 
-/** Characters that give an empty input another meaning: they are typed, in normal mode too. */
-const beginnings = /^[/!#@?]$/
+/** Characters that give an empty input another meaning: they are typed, in normal mode too, with the keys that arrive with them. */
+const beginnings = /^[/!#@?]/
 
 /** The keys of vim over the editor of the input. In insert mode every key has its usual meaning. */
 export class VimInput {

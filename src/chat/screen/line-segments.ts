@@ -8,7 +8,10 @@ export type Segment = { forms: readonly [string, ...string[]]; priority: number 
 
 const separator = ' · '
 
-/** Joins segments to one line that fits: all of them are shortened before any is dropped, the lowest priority first. */
+/**
+ * Joins segments to one line that fits: all of them are shortened before any is dropped, the lowest priority first. The room that a
+ * dropped segment leaves is given back to the shortened ones, the highest priority first.
+ */
 export function fitSegments(segments: readonly Segment[], width: number): string {
   const chosen = segments.map(() => 0)
   const words = () => segments.map(({ forms }, at) => forms[chosen[at]!]!).filter((form) => form !== '')
@@ -23,5 +26,16 @@ export function fitSegments(segments: readonly Segment[], width: number): string
     if (!next) break
     chosen[next.at]!++
   }
+  const kept = segments
+    .map(({ forms, priority }, at) => ({ at, forms, priority }))
+    .filter(({ at, forms }) => forms[chosen[at]!] !== '')
+    .toSorted((a, b) => b.priority - a.priority)
+  for (const { at } of kept)
+    while (chosen[at]! > 0) {
+      chosen[at]!--
+      if (size() <= width) continue
+      chosen[at]!++
+      break
+    }
   return truncateToWidth(words().join(separator), Math.max(0, width), '…')
 }

@@ -133,9 +133,11 @@ export class StatusLine implements Component {
   }
 }
 
-/** A goal or loop, whole or without the words before the numbers: `goal: turn 3 of 10`, `3 of 10`. */
-function progressForms(words: string, paint: Paint): [string, string] {
-  return [paint(oneLine(words, 60)), paint(/\d+ of \d+/.exec(words)?.[0] ?? oneLine(words, 20))]
+/** A goal or loop: whole, as its name with the numbers, or the numbers alone: `loop: turn 3 of 10`, `loop 3 of 10`, `3 of 10`. */
+function progressForms(words: string, paint: Paint): [string, string, string] {
+  const [, name = '', numbers = ''] = /^(\w+):.*?(\d+ of \d+)/.exec(words) ?? []
+  if (numbers === '') return [paint(oneLine(words, 60)), paint(oneLine(words, 40)), paint(oneLine(words, 20))]
+  return [paint(oneLine(words, 60)), paint(`${name} ${numbers}`), paint(numbers)]
 }
 
 /** A part of a budget as text; `share` is how much of it is used, from 0 to 1. */

@@ -115,9 +115,13 @@ function standingLines({ checkups, languages, noSandbox, sandbox }: Examination)
 
 const indent = '    '
 
+/** The end of a message often says when it is over, so the message may have a second row. */
 function problemRows({ mark, name, wrong, next }: Problem, width: number): string[] {
+  const inner = width - 2
   return [
-    oneLine(`${mark} ${name}: ${wrong}`, width),
+    ...rowsOf(oneLine(`${name}: ${wrong}`, 2 * (inner - 10)), inner).map(
+      (row, at) => `${at === 0 ? mark : ' '} ${row}`,
+    ),
     ...rowsOf(`${indent}→ ${oneLine(next, 2 * (width - indent.length - 4))}`, width),
   ]
 }
