@@ -242,7 +242,7 @@ export const folders: Readonly<Record<string, readonly (string | readonly string
   core: [['.', 'data', 'screen', 'talk'], ['turns', 'work'], 'profile'],
   crew: [['.', 'watch'], 'tools', 'workers', 'machine'],
   desk: [['.', 'crew'], 'slash', 'screens'],
-  'desk/slash': ['shared', 'conversation', 'agents', '.'],
+  'desk/slash': ['shared', 'conversation', ['agents', 'crew'], '.'],
   'hub/engine': ['rules', ['access', 'rounds', 'texts'], '.', 'tools'],
   'hub/http': ['access', 'routes', '.'],
   'hub/ledgers': ['.', ['postgres', 'sqlite']],

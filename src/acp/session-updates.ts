@@ -1,4 +1,4 @@
-import { reportWords } from '../core/talk/notice.ts'
+import { remarkOf, reportWords } from '../core/talk/notice.ts'
 import type { SessionUpdate } from '@agentclientprotocol/sdk'
 import type { Clock } from '../base/time/clock.ts'
 import type { Event } from '../core/talk/entry.ts'
@@ -80,8 +80,6 @@ export class SessionUpdates {
       case 'waiting':
         if (event.until === undefined) return undefined
         return this.#say('agent_thought_chunk', `${retryWords(event, this.#parts.clock.now())}\n\n`)
-      case 'note':
-        return this.#remark(event.text, 'info')
       case 'notification':
         return this.#remark(
           reportWords(event),
@@ -95,8 +93,10 @@ export class SessionUpdates {
         if (!event.outcome.ok && event.outcome.failure.kind === 'unfinished')
           await this.notice(`The turn was ${event.outcome.failure.message}.`, 'warning')
         return this.#pause()
-      default:
-        return undefined
+      default: {
+        const remark = remarkOf(event)
+        return remark === undefined ? undefined : this.#remark(remark, 'info')
+      }
     }
   }
 

@@ -50,15 +50,6 @@ export function messageTool(tool: Tool, mask: (text: string) => string): Tool {
 /** An entry with the secrets masked in every part that an agent reads. */
 export function maskedEntry(entry: Entry, mask: (text: string) => string): Entry {
   switch (entry.type) {
-    case 'prompt':
-    case 'steer':
-    case 'reply':
-    case 'words':
-    case 'summary':
-    case 'guide':
-    case 'note':
-    case 'changes':
-      return { ...entry, text: mask(entry.text) }
     case 'notification':
       return defined({
         ...entry,
@@ -77,7 +68,7 @@ export function maskedEntry(entry: Entry, mask: (text: string) => string): Entry
     case 'question':
       return { ...entry, question: maskWithin(entry.question, mask) as typeof entry.question }
     default:
-      return entry
+      return 'text' in entry ? { ...entry, text: mask(entry.text) } : entry
   }
 }
 

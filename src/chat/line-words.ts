@@ -1,5 +1,5 @@
 import { toolDeed, toolWords } from '../core/data/tool-words.ts'
-import { reportWords } from '../core/talk/notice.ts'
+import { remarkOf } from '../core/talk/notice.ts'
 import type { Entry, Event } from '../core/talk/entry.ts'
 import type { Command } from '../core/talk/command.ts'
 import type { Failure } from '../core/talk/outcome.ts'
@@ -26,10 +26,6 @@ export function eventWords(event: Event, now: number): string | undefined {
       // Only an answer and the rest of an answer that was cut off are printed.
       if (event.from || !event.cut) return undefined
       return `${event.by ?? 'agent'} says (${cutWords[event.cut]}):\n${event.text}`
-    case 'note':
-      return event.text
-    case 'notification':
-      return reportWords(event)
     case 'summary':
       return `${summaryWords(event)}.`
     case 'phase':
@@ -57,7 +53,7 @@ export function eventWords(event: Event, now: number): string | undefined {
       return unkept ? `${words}\n${unkept.text}` : words
     }
     default:
-      return undefined
+      return remarkOf(event)
   }
 }
 

@@ -9,7 +9,7 @@ import { localTime } from '../base/time/local-time.ts'
 import { maskedEntry } from '../border/vendor-border.ts'
 import { wholeEntry } from '../core/talk/body.ts'
 import { summaryWords } from '../core/talk/compaction.ts'
-import { reportWords } from '../core/talk/notice.ts'
+import { remarkOf } from '../core/talk/notice.ts'
 import { failureSentence } from '../core/talk/outcome.ts'
 import { cutWords } from '../core/talk/shown-words.ts'
 import { importedBodies } from '../home/imported-sessions.ts'
@@ -68,14 +68,12 @@ function markdown(entry: Entry): string {
       return `\n${fenceText(`${entry.ok ? 'result' : 'failed'}\n${entry.text.trim()}`)}\n`
     case 'attempt':
       return `\n> ${oneLine(failureSentence(entry.by, entry.failure), 500)}\n`
-    case 'note':
-      return `\n> ${oneLine(entry.text, 500)}\n`
-    case 'notification':
-      return `\n> ${oneLine(reportWords(entry), 500)}\n`
     case 'end':
       return entry.outcome.ok ? '' : `\n> ${endWords(entry.outcome.failure)}\n`
-    default:
-      return ''
+    default: {
+      const remark = remarkOf(entry)
+      return remark === undefined ? '' : `\n> ${oneLine(remark, 500)}\n`
+    }
   }
 }
 

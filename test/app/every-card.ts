@@ -20,7 +20,7 @@ import { chooseFrom, mayRun, writeQuestion } from '../../src/desk/belongings-off
 import { chooseAgents, chooseLeash, mayReplace } from '../../src/desk/setup.ts'
 import { clearCommand } from '../../src/desk/slash/conversation/clear.ts'
 import { connectCommand } from '../../src/desk/slash/agents/connect.ts'
-import { workersCommand } from '../../src/desk/slash/agents/workers.ts'
+import { workersCommand } from '../../src/desk/slash/crew/workers.ts'
 import { rememberCommand } from '../../src/desk/slash/conversation/remember.ts'
 import { leashCommand, leashKeyCommand } from '../../src/desk/slash/agents/leash.ts'
 import { startTree } from '../../src/think/decompose/saved-trees.ts'

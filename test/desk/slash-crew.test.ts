@@ -7,7 +7,7 @@ import { until } from '../until.ts'
 import { realClock } from '../../src/base/time/clock.ts'
 import { openCrews } from '../../src/crew/machine/crews.ts'
 import { goldenOf } from '../golden.ts'
-import { spawnWish } from '../../src/desk/slash/agents/crew-spawn.ts'
+import { spawnWish } from '../../src/desk/slash/crew/crew-spawn.ts'
 
 const golden = goldenOf(import.meta.filename)
 

@@ -109,6 +109,11 @@ test('the tools come in one order; a tool without its part is left out; plan mod
     'think read',
     'sandbox run',
   ])
+  // Every tool has an example call, with which it passes its contract.
+  assert.deepEqual(
+    full.map((line) => line.split(' ')[0]),
+    Object.keys(inputs),
+  )
   const bare = seat(t).tools.map(({ name }) => name)
   assert.deepEqual(
     full.map((line) => line.split(' ')[0]).filter((name) => !bare.includes(name!)),

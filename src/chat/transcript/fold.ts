@@ -6,7 +6,7 @@ import type { Blocks, EventPlace } from './block-list.ts'
 import { defined } from '../../base/defined.ts'
 import { summaryWords } from '../../core/talk/compaction.ts'
 import { thumbNote } from '../../core/talk/judgement.ts'
-import { reportWords } from '../../core/talk/notice.ts'
+import { remarkOf } from '../../core/talk/notice.ts'
 import { failureSentence } from '../../core/talk/outcome.ts'
 import { isAtWork, restingRows, rowsIn, withInner, withRowState } from './agent-rows.ts'
 import { isAgentSpeech } from './block.ts'
@@ -22,10 +22,7 @@ export function foldEvent(blocks: Blocks, event: Event, place: EventPlace): Bloc
     case 'prompt':
       return withPrompt(blocks, event, place)
     case 'steer':
-    case 'note':
-      return add({ type: event.type, text: held(event.text).text })
-    case 'notification':
-      return add({ type: 'note', text: held(reportWords(event)).text })
+      return add({ type: 'steer', text: held(event.text).text })
     case 'judgement':
       // Only the person's own judgement was shown on the screen.
       return event.source === 'person' ? add({ type: 'note', text: thumbNote(event) }) : blocks
@@ -64,8 +61,10 @@ export function foldEvent(blocks: Blocks, event: Event, place: EventPlace): Bloc
       return withInner(blocks, event, place, foldEvent)
     case 'end':
       return ended(blocks, event, place)
-    default:
-      return blocks
+    default: {
+      const remark = remarkOf(event)
+      return remark === undefined ? blocks : add({ type: 'note', text: held(remark).text })
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import { reportWords } from '../../core/talk/notice.ts'
+import { remarkOf } from '../../core/talk/notice.ts'
 import type { Writable } from 'node:stream'
 import type { Entry, Event, Usage, Verdict } from '../../core/talk/entry.ts'
 import type { Failure, FailureKind, Outcome } from '../../core/talk/outcome.ts'
@@ -65,10 +65,9 @@ export async function printTurn(events: AsyncIterable<Event>, page: PrintTarget)
     // Only a person who is watching needs to see the reason for a wait; a retry is reported in every case.
     if (event.type === 'waiting' && event.until === undefined) continue
     if (page.format === 'stream-json') await write(page.out, `${JSON.stringify(streamLine(event, page.clock))}\n`)
-    else if (event.type === 'note') say(page, clean(event.text))
-    else if (event.type === 'notification') say(page, clean(reportWords(event)))
     else if (event.type === 'waiting') say(page, clean(retryWords(event, page.clock.now())))
     else if (event.type === 'summary') say(page, `${summaryWords(event)}.`)
+    else sayRemark(page, event)
     if (event.type === 'usage') usages.push(event)
     // Words that termaite adds to an agent's answer, such as the list of its workers, are not the work of another agent.
     if (event.type === 'reply') [agent, reply] = [event.by === 'termaite' ? (agent ?? event.by) : event.by, event.text]
@@ -94,6 +93,11 @@ export async function printTurn(events: AsyncIterable<Event>, page: PrintTarget)
       textFor(page.err, closing(page, outcome, agent ?? '', page.clock.elapsed() - started, usages, attempts, thought)),
     )
   return exitCode(outcome)
+}
+
+function sayRemark(page: PrintTarget, event: Event): void {
+  const remark = remarkOf(event)
+  if (remark !== undefined) say(page, clean(remark))
 }
 
 const reports: ReadonlySet<FailureKind> = new Set(['unmet', 'unfinished'])

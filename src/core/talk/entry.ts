@@ -1,7 +1,6 @@
 import type { CallPlace } from './call-places.ts'
 import type { Framework } from './framework.ts'
 import type { Failure, Outcome } from './outcome.ts'
-import type { ReportStatus } from './notice.ts'
 import type { DiffStarts, Question } from './question.ts'
 import type { Race } from './race.ts'
 import type { Ref } from './store.ts'
@@ -125,6 +124,11 @@ export type Finding = {
  * findings named a file that was not changed; `reviewer`: the agent that found them.
  */
 export type Review = { type: 'review'; of: string; findings: Finding[]; dropped: number; reviewer: string }
+
+/** The state of the work when an agent reports on its own. */
+export const reportStatuses = ['progress', 'done', 'blocked', 'failed'] as const
+
+export type ReportStatus = (typeof reportStatuses)[number]
 
 /**
  * A report of an agent before its turn is over. `final`: its whole answer, if the work is over. `from`: the roles of an agent that

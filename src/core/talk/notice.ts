@@ -1,3 +1,5 @@
+import type { Event, ReportStatus } from './entry.ts'
+
 export const occasions = ['asking', 'blocked', 'review', 'failed', 'done', 'parked', 'gave-up', 'progress'] as const
 
 export type Occasion = (typeof occasions)[number]
@@ -32,11 +34,6 @@ const words: Record<Occasion, string> = {
   progress: 'reports progress',
 }
 
-/** The state of the work when an agent reports on its own. */
-export const reportStatuses = ['progress', 'done', 'blocked', 'failed'] as const
-
-export type ReportStatus = (typeof reportStatuses)[number]
-
 export const occasionOf: Record<ReportStatus, Occasion> = {
   progress: 'progress',
   done: 'done',
@@ -59,4 +56,16 @@ type Report = { status: ReportStatus; text: string; from?: readonly string[]; by
 export function reportWords({ status, text, from, by = 'an agent' }: Report): string {
   const agent = from ? `${by} (${from.join(', ')})` : by
   return `${agent} ${reports[status]}: ${text}`
+}
+
+/** A fact beside the conversation as one text, which every screen, printer and export shows; undefined for every other event. */
+export function remarkOf(event: Event): string | undefined {
+  switch (event.type) {
+    case 'note':
+      return event.text
+    case 'notification':
+      return reportWords(event)
+    default:
+      return undefined
+  }
 }

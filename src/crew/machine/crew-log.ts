@@ -1,4 +1,4 @@
-import { reportWords } from '../../core/talk/notice.ts'
+import { remarkOf } from '../../core/talk/notice.ts'
 import type { Entry, EntryOf } from '../../core/talk/entry.ts'
 import type { Crew } from '../crew.ts'
 import type { Question } from '../../core/talk/question.ts'
@@ -34,14 +34,12 @@ function entryWords(entry: Entry, agent: string, asked: ReadonlyMap<string, Ques
       return `${agent} asks: ${questionWords(entry.question)}`
     case 'answer':
       return answerWords(entry, asked.get(entry.ask))
-    case 'notification':
-      return `(${reportWords(entry)})`
-    case 'note':
-      return `(${entry.text})`
     case 'end':
       return entry.outcome.ok ? undefined : `failed: ${entry.outcome.failure.message}`
-    default:
-      return undefined
+    default: {
+      const remark = remarkOf(entry)
+      return remark === undefined ? undefined : `(${remark})`
+    }
   }
 }
 

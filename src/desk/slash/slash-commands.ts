@@ -12,7 +12,7 @@ import { configCommand } from './config.ts'
 import { connectCommand } from './agents/connect.ts'
 import { contextCommand } from './agents/context.ts'
 import { copyCommand } from './conversation/copy.ts'
-import { crewCommand } from './agents/crew.ts'
+import { crewCommand } from './crew/crew.ts'
 import { dashboardCommand } from './dashboard.ts'
 import { doctorCommand } from './doctor.ts'
 import { exportCommand } from './conversation/export.ts'
@@ -51,7 +51,7 @@ import type { FileCommandList } from './file-commands.ts'
 import { fileCommands } from './file-commands.ts'
 import { vimCommand } from './vim.ts'
 import { viewCommands } from './conversation/compact-view.ts'
-import { workersCommand } from './agents/workers.ts'
+import { workersCommand } from './crew/workers.ts'
 
 /** termaite's own commands. */
 function builtInCommands(controls: DeskControls): Command[] {

@@ -1,7 +1,7 @@
 import type { Tool } from '../../core/work/tool.ts'
 import type { Notification } from '../../core/talk/entry.ts'
 import { defined } from '../../base/defined.ts'
-import { reportStatuses } from '../../core/talk/notice.ts'
+import { reportStatuses } from '../../core/talk/entry.ts'
 import { defineTool } from './shared/tool-definition.ts'
 import { oneOf, optional, parser, string } from '../../core/data/shape.ts'
 

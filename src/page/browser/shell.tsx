@@ -23,38 +23,50 @@ import { UsageView } from './usage/usage-view.tsx'
 import { clockTime } from './words/words.ts'
 import { allowNotifications, permission } from './notifications.ts'
 
+/** A view of the page. `key` opens it after g. */
 type View = {
   name: string
   title: string
+  key: string
   roles?: readonly string[]
   count?: () => number
   show(id?: string): ComponentChild
 }
 
 const views: readonly View[] = [
-  { name: 'inbox', title: 'Inbox', count: () => waitingForMe.value, show: () => <InboxView /> },
-  { name: 'turns', title: 'Turns', roles: ['admin'], count: () => turns.value.size, show: () => <TurnsView /> },
+  { name: 'inbox', title: 'Inbox', key: 'i', count: () => waitingForMe.value, show: () => <InboxView /> },
+  {
+    name: 'turns',
+    title: 'Turns',
+    key: 'r',
+    roles: ['admin'],
+    count: () => turns.value.size,
+    show: () => <TurnsView />,
+  },
   {
     name: 'agents',
     title: 'Agents',
+    key: 'a',
     count: () => agents.value.size,
     show: (id) => (id === undefined ? <AgentsView /> : <AgentView id={id} />),
   },
   {
     name: 'tasks',
     title: 'Tasks',
+    key: 't',
     count: () => taskCount.value,
     show: (id) => (id === undefined ? <TasksView /> : <TaskView id={id} />),
   },
   {
     name: 'terminals',
     title: 'Terminals',
+    key: 'e',
     roles: ['admin'],
     show: (id) => (id === undefined ? <TerminalsView /> : <TerminalsView id={id} />),
   },
-  { name: 'conversations', title: 'Conversations', roles: ['admin'], show: () => <ConversationsView /> },
-  { name: 'usage', title: 'Usage', roles: ['admin'], show: () => <UsageView /> },
-  { name: 'sign-ins', title: 'Sign-ins', roles: ['member', 'admin'], show: () => <SignInsView /> },
+  { name: 'conversations', title: 'Conversations', key: 'c', roles: ['admin'], show: () => <ConversationsView /> },
+  { name: 'usage', title: 'Usage', key: 'u', roles: ['admin'], show: () => <UsageView /> },
+  { name: 'sign-ins', title: 'Sign-ins', key: 's', roles: ['member', 'admin'], show: () => <SignInsView /> },
 ]
 
 const waitingForMe = computed(() => inbox.value.filter(({ needsMe }) => needsMe).length)
@@ -69,7 +81,9 @@ effect(() => {
   document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${shown.value.title} · termaite`
 })
 
-addEventListener('keydown', handleKey)
+addEventListener('keydown', (event) => {
+  handleKey(event, open.value)
+})
 
 /** When the page stopped being live; undefined while it is live. */
 const lostAt = signal<number | undefined>(undefined)
@@ -122,7 +136,7 @@ export function Shell() {
       <p class="sr-only" role="status">
         {waitingForMe.value === 0 ? '' : `${waitingForMe.value} in the inbox need you`}
       </p>
-      <KeysOverlay />
+      <KeysOverlay views={open.value} />
     </>
   )
 }

@@ -1,24 +1,23 @@
 import { useEffect, useRef } from 'preact/hooks'
+import type { KeyedView } from './list-keys.ts'
 import { keysAreShown } from './list-keys.ts'
 
-const groups: readonly { title: string; keys: readonly (readonly [string, string])[] }[] = [
-  {
-    title: 'Everywhere',
-    keys: [
-      ['j, k', 'next and previous row'],
-      ['Enter', 'open the row'],
-      ['/', 'search'],
-      ['u', 'undo the last act'],
-      ['?', 'this list'],
-      ['g i', 'inbox'],
-      ['g a', 'agents'],
-      ['g t', 'tasks'],
-      ['g r', 'turns'],
-      ['g e', 'terminals'],
-      ['g c', 'conversations'],
-      ['g u', 'usage'],
-    ],
-  },
+type KeyGroup = { title: string; keys: readonly (readonly [string, string])[] }
+
+/** The keys of every view; the views themselves follow from their rows. */
+const everywhere = (views: readonly KeyedView[]): KeyGroup => ({
+  title: 'Everywhere',
+  keys: [
+    ['j, k', 'next and previous row'],
+    ['Enter', 'open the row'],
+    ['/', 'search'],
+    ['u', 'undo the last act'],
+    ['?', 'this list'],
+    ...views.map(({ key, title }) => [`g ${key}`, title.toLowerCase()] as const),
+  ],
+})
+
+const groups: readonly KeyGroup[] = [
   {
     title: 'Inbox',
     keys: [
@@ -67,11 +66,11 @@ const groups: readonly { title: string; keys: readonly (readonly [string, string
 ]
 
 /** The list of all keys, shown in front of everything else until it is closed. */
-export function KeysOverlay() {
-  return keysAreShown.value ? <KeysDialog /> : null
+export function KeysOverlay({ views }: { views: readonly KeyedView[] }) {
+  return keysAreShown.value ? <KeysDialog views={views} /> : null
 }
 
-function KeysDialog() {
+function KeysDialog({ views }: { views: readonly KeyedView[] }) {
   const ref = useRef<HTMLDialogElement>(null)
   useEffect(() => ref.current?.showModal(), [])
   const close = () => {
@@ -90,7 +89,7 @@ function KeysDialog() {
         <button onClick={close}>Close</button>
       </div>
       <div class="key-groups">
-        {groups.map(({ title, keys }) => (
+        {[everywhere(views), ...groups].map(({ title, keys }) => (
           <section key={title}>
             <h3>{title}</h3>
             <dl>

@@ -8,17 +8,8 @@ export const rowClass = 'row'
 /** Whether the list of all keys is open. */
 export const keysAreShown = signal(false)
 
-/** The views that g followed by another key opens. */
-const viewKeys: Readonly<Record<string, string>> = {
-  i: 'inbox',
-  r: 'turns',
-  a: 'agents',
-  t: 'tasks',
-  e: 'terminals',
-  c: 'conversations',
-  u: 'usage',
-  s: 'sign-ins',
-}
+/** A view that g followed by its key opens. */
+export type KeyedView = { name: string; title: string; key: string }
 
 /** The second key of a pair must follow the first within this time. */
 const pairMs = 1_500
@@ -28,10 +19,10 @@ let began = -Infinity
  * Handles the keyboard in a view: j and k move through the rows, Enter is left to the browser, / opens the search, u undoes the last act,
  * g and a letter open another view, ? shows the list of all keys. Every other key presses the button of the row that has this key.
  */
-export function handleKey(event: KeyboardEvent): void {
+export function handleKey(event: KeyboardEvent, views: readonly KeyedView[]): void {
   const { key, target } = event
   if (event.ctrlKey || event.metaKey || event.altKey || isTyping(target) || keysAreShown.value) return
-  const goes = event.timeStamp - began < pairMs ? viewKeys[key] : undefined
+  const goes = event.timeStamp - began < pairMs ? views.find((view) => view.key === key)?.name : undefined
   began = key === 'g' ? event.timeStamp : -Infinity
   if (goes !== undefined) location.hash = `#/${goes}`
   else if (key === 'j') move(1)
