@@ -43,7 +43,11 @@ test('keys that arrive together, or by the protocol of Kitty, are the same keys'
   press(legacy.escape, 'dd')
   assert.deepEqual([box.text(), box.vimMode], ['', 'NORMAL'])
   press('/goal the tests are green')
-  assert.deepEqual([box.text(), box.vimMode], ['/goal the tests are green', 'INSERT'], 'a command that arrives as a whole')
+  assert.deepEqual(
+    [box.text(), box.vimMode],
+    ['/goal the tests are green', 'INSERT'],
+    'a command that arrives as a whole',
+  )
 })
 
 test('a chip is one character, and its text comes back with u', { timeout }, async () => {
