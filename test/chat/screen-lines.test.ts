@@ -71,7 +71,7 @@ test('the status line shows everything where there is room, and otherwise the mo
     ' chat · own flags · claude ● · gemini ○ · codex ✗ · an-agent-with-a-long-name ● · next claude',
     'what is dropped leaves its room to the shortened words',
   )
-  const progress = 'loop: waits after turn 1 of 20'
+  const progress = 'loop: sleeps 1 of 20'
   assert.equal(line(80, { progress }), ' chat · leash ask · loop 1 of 20 · claude ● · gemini ○ · codex ✗ · next claude')
   const waiting = { agent: 'gemini', until: new Date(now).setHours(23, 59, 0, 0) }
   assert.equal(line(40, { waiting }), ' ask · waits until 23:59 · claude ●')
