@@ -82,7 +82,7 @@ async function chatOfFive(t: TestContext) {
     async change(more: object): Promise<void> {
       set(more)
       window.type('/config\r')
-      await window.shows('The settings are valid and in effect.')
+      await window.shows('are valid')
     },
     /** Every process of the chat's agents, and those that the chat itself has started, one for each agent; the oldest first. */
     async agents(): Promise<{ all: string[]; first: string[] }> {
