@@ -87,7 +87,7 @@ for (const [cli, shell] of Object.entries(shells)) {
   })
 
   test(
-    `${cli} is told of a denial in its own turn, and not in the next one of the same process`,
+    `${cli} has a denial in the turn that it belongs to, and not in the next one of the same process`,
     { skip },
     async () => {
       const { call, denied } = writes[cli]!
