@@ -88,3 +88,26 @@ for (const [cli, shell] of Object.entries(shells)) {
     await warm.close()
   })
 }
+
+test(
+  'claude is not kept while a subagent of it works on in the background, which ends with it',
+  { skip: skipped('claude') },
+  async () => {
+    const warm = pool()
+    const input = {
+      description: 'helps',
+      prompt: 'Work on.',
+      subagent_type: 'general-purpose',
+      run_in_background: true,
+    }
+    const delegates: Script = ({ text, count }) => {
+      if (!text.includes('Start a helper.')) return { hang: true }
+      return count === 1 ? { call: { tool: 'Agent', input } } : { text: 'It works.' }
+    }
+    await using it = await talk('claude', delegates, { warm })
+    const turn = await it.say('Start a helper.', 'all')
+    const helpers = it.server.turns().filter(({ text }) => !text.includes('Start a helper.')).length
+    assert.deepEqual([outcomeOf(turn), helpers, await it.left()], [{ ok: true, text: 'It works.' }, 1, []])
+    await warm.close()
+  },
+)

@@ -103,7 +103,7 @@ async function preparePipeTurn(
 
 /** Everything about a turn's command that is fixed when its process starts. `more` are arguments that are added to it. */
 const fixedParts = (spec: PipeSpec, turn: ForeseenTurn, env: PipeParts['env'], more: string): string =>
-  JSON.stringify([pipeArgv(spec, turn, undefined, more), turn.leash, spec.effort, turn.cwd, env])
+  JSON.stringify([pipeArgv(spec, turn, undefined, more), turn.leash, spec.plans, spec.effort, turn.cwd, env])
 
 async function takePipeTurn(
   spec: PipeSpec,

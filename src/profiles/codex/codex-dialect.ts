@@ -54,6 +54,8 @@ export function codexDialect(
   /** Texts typed during the turn that were not sent yet. */
   const early: Typed[] = []
   const totals = new Map<string, CountedThread>()
+  /** The threads of subagents that are at work. */
+  const helpers = new Set<string>()
   let requests = server?.requests ?? 0
   let steering = 0
   let id = thread.id
@@ -183,7 +185,11 @@ export function codexDialect(
       totals.set(idOf(params.threadId), { id: idOf(params.threadId), ...tokensOf(used) })
       return []
     }
-    if (!own) return []
+    if (!own) {
+      if (method === 'turn/started') helpers.add(idOf(params.threadId))
+      if (method === 'turn/completed') helpers.delete(idOf(params.threadId))
+      return []
+    }
     switch (method) {
       case 'item/started':
       case 'item/completed':
@@ -260,6 +266,7 @@ export function codexDialect(
       return then?.(loose(message.result), error) ?? []
     },
     over: () => done !== undefined && steering === 0,
+    works: () => helpers.size > 0,
     steer: (text, _id, pictures) => steer(text, pictures),
     stop: () => (turn === undefined ? undefined : request('turn/interrupt', { threadId: id, turnId: turn }, () => [])),
     end(ended) {

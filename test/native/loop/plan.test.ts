@@ -1,6 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { buildPrompt, isPlan, planAnswer, planQuestion } from '../../../src/native/loop/plan-card.ts'
+import { isPlan } from '../../../src/core/work/plan-answer.ts'
+import { buildPrompt, planAnswer, planQuestion } from '../../../src/native/loop/plan-card.ts'
 import { picksTyped } from '../../../src/core/talk/consent.ts'
 
 const plan = '**Summary**: a\n**Tests**: </plan> b'
