@@ -12,7 +12,7 @@ import type { ChatState } from './state/chat-state.ts'
 import type { RenderContext } from './transcript/markdown/render-context.ts'
 import { ProcessTerminal } from '@earendil-works/pi-tui'
 import { SteadyTime } from '../base/time/clock.ts'
-import { defined } from '../base/defined.ts'
+import { shortPath } from '../base/files/short-path.ts'
 import { messageOf } from '../base/error-message.ts'
 import { InputBox } from './input/input-box.ts'
 import { copyText, editInEditor } from './screen/external-programs.ts'
@@ -127,7 +127,13 @@ class Chat {
     })
     const lazy = new LazyDetails((what) => this.#refine(what), later)
     const { folder } = desk.standing()
-    this.#context = { theme, lazy, ...defined({ folder }), links: canLink(env), now: () => this.#time.now() }
+    this.#context = {
+      theme,
+      lazy,
+      ...(folder !== undefined && { shorten: (path: string) => shortPath(path, folder) }),
+      links: canLink(env),
+      now: () => this.#time.now(),
+    }
     this.#transcript = new Transcript({
       context: this.#context,
       welcome: (room) => welcome(standing(), theme, room),

@@ -1,4 +1,3 @@
-import { shortPath } from '../../base/files/short-path.ts'
 import { safeText, oneLine } from '../style/safe-text.ts'
 
 /** The most informative fields of a call, by the names that agents use. */
@@ -20,10 +19,10 @@ const tellingFields = [
 /** The fields that hold the path of a file: an agent names a file from the root of the disk, a person from the project. */
 const pathFields = ['file_path', 'filePath', 'path']
 
-/** The input of a call in one line; a path in the folder that the agents work in is relative to it. */
-export function inputSummary(input: unknown, folder?: string): string {
+/** The input of a call in one line, with its paths as `shorten` writes them. */
+export function inputSummary(input: unknown, shorten = (path: string) => path): string {
   if (typeof input !== 'object' || input === null) return input === undefined ? '' : oneLine(String(input))
-  const text = tellingText(input, 3, folder) ?? JSON.stringify(input)
+  const text = tellingText(input, 3, shorten) ?? JSON.stringify(input)
   return text === '{}' || text === '[]' ? '' : oneLine(text)
 }
 
@@ -34,17 +33,16 @@ export function patchPaths(text: unknown): string[] {
 }
 
 /** The most informative text, even deep inside, such as a question in a list of questions. */
-function tellingText(value: unknown, depth: number, folder?: string): string | undefined {
-  const short = (path: string) => (folder === undefined ? path : shortPath(path, folder))
-  if (typeof value === 'string') return value === '' ? undefined : patchPaths(value).map(short).join(', ') || value
+function tellingText(value: unknown, depth: number, shorten: (path: string) => string): string | undefined {
+  if (typeof value === 'string') return value === '' ? undefined : patchPaths(value).map(shorten).join(', ') || value
   if (typeof value !== 'object' || value === null || depth === 0) return undefined
   if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value.join(' ') || undefined
   const known = tellingFields.map((key) => {
     const field = (value as Record<string, unknown>)[key]
-    return typeof field === 'string' && pathFields.includes(key) ? short(field) : field
+    return typeof field === 'string' && pathFields.includes(key) ? shorten(field) : field
   })
   for (const each of [...known, ...Object.values(value)]) {
-    const words = tellingText(each, depth - 1, folder)
+    const words = tellingText(each, depth - 1, shorten)
     if (words !== undefined) return words
   }
   return undefined
