@@ -135,11 +135,11 @@ test('a goal and a loop end when another session is opened, and their own sessio
   const at = await working(t)
   const { desk, heard, until, folder } = at
   for (const [line, waits] of [
-    ['/loop 10m again', 'loop: waits after turn 1 of 20'],
-    [`/goal echo begun >> ${folder}/checks; sleep 60`, 'goal: first check'],
+    ['/loop 10m again', 'loop: waits'],
+    [`/goal echo begun >> ${folder}/checks; sleep 60`, 'goal: first'],
   ] as const) {
     desk.submit(line)
-    await until(() => desk.standing().progress === waits)
+    await until(() => desk.standing().progress?.startsWith(waits) === true)
     const { conversation } = desk.app()
     await at.type('/reset')
     const { entries } = await conversation.read()
