@@ -207,7 +207,11 @@ export class ListPanel implements Component, Focusable {
     const room = Math.max(1, most - foot.length)
     const shown = rows.render(inside, room, theme)
     const none = this.#known && shown.length === 0
-    const body = none ? wrapped(safeText(view.empty(this.#search.text.trim())), inside).slice(0, room).map(theme.quiet) : shown
+    const body = none
+      ? wrapped(safeText(view.empty(this.#search.text.trim())), inside)
+          .slice(0, room)
+          .map(theme.quiet)
+      : shown
     const title = asking?.kind === 'pick' ? asking.title : view.title
     return ruled([...head, ...body, ...foot], width, theme.accent, { title: theme.strong(title) })
   }
