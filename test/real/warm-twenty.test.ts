@@ -21,9 +21,13 @@ const skip =
 
 const question = (turn: number) => `This is question ${turn}.`
 
+/** The number of a question for which Gemini runs a command that is not over before the chat is killed. */
+const unanswered = 28
+
 /** Answers the last of the questions that it got; other requests of a CLI hold none. */
 const answering: Script = ({ text }) => {
   const last = [...text.matchAll(/This is question (\d+)\./g)].at(-1)?.[1]
+  if (Number(last) === unanswered) return { call: { tool: 'run_shell_command', input: { command: 'sleep 71' } } }
   return { text: last === undefined ? 'Aside.' : `Answer ${last} is given.` }
 }
 
@@ -152,8 +156,11 @@ test(
     })
 
     await t.test('a chat that is killed leaves none of the processes that it started', async () => {
-      await change({})
+      await change({ leash: 'all' })
       for (let turn = 0; turn < 5; turn++) await take()
+      window.type(`${question(unanswered)}\r`)
+      const isCommand = (one: string) => processFile(Number.parseInt(one), 'cmdline')?.toString() === 'sleep\x0071\0'
+      await until(async () => (await started()).some(isCommand))
       const [before, { first }] = [await started(), await agents()]
       assert.deepEqual([first.length, first.filter((one) => !before.includes(one))], [5, []])
       window.pty.kill('SIGKILL')
