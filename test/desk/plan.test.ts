@@ -14,6 +14,7 @@ const cli = join(import.meta.dirname, 'planning-cli.ts')
 /** The agents whose program is the stand-in, and the words of their prompts in which it plans. */
 const agents: Readonly<Record<string, AgentSettings>> = {
   claude: { name: 'claude', kind: 'pipe', profile: 'claude', leash: 'edit', contextWindowTokens: 100_000 },
+  codex: { name: 'codex', kind: 'pipe', profile: 'codex', leash: 'edit', contextWindowTokens: 100_000 },
 }
 
 /** A desk with stand-ins for these CLIs, and how they were started and asked so far. */
@@ -106,3 +107,22 @@ test('the person’s words go back to the agent, which plans again', options, as
     ],
   )
 })
+
+test(
+  'a plan of Codex is made in its plan mode in a read-only sandbox, and its thread leaves that mode to build',
+  options,
+  async (t) => {
+    const planning = await planners(t, 'codex')
+    const { shows } = await planned(planning, 'build')
+    assert.deepEqual([shows, planning.isBuilt()], [[{ type: 'text', text: '# Paint it red' }], false])
+    await planning.until((all) => closings(all).length === 2)
+    assert.deepEqual(
+      planning.started().map(({ mode, sandbox }) => [mode, /sandbox_mode=(\S+)/.exec(sandbox)?.[1]]),
+      [
+        ['plan', 'read-only'],
+        ['default', 'workspace-write'],
+      ],
+    )
+    assert.deepEqual([replies(planning.heard), planning.isBuilt()], [['# Paint it red', 'Painted.'], true])
+  },
+)

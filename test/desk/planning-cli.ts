@@ -33,6 +33,30 @@ const protocols: Record<string, (message: Message) => void> = {
     const request = { subtype: 'can_use_tool', tool_name: 'ExitPlanMode', tool_use_id: 't', input: {} }
     print({ type: 'control_request', request_id: 'r', request })
   },
+  codex({ id, method, params }) {
+    if (id === undefined) return
+    const thread = { id: 'k', cwd: process.cwd() }
+    const modes = started.includes('--no-modes') ? undefined : [{ name: 'Plan', mode: 'plan' }]
+    const results: Record<string, object | undefined> = {
+      initialize: {},
+      'thread/start': { thread, model: 'm' },
+      'thread/resume': { thread, model: 'm', collaborationMode: { mode: 'plan' } },
+      'collaborationMode/list': modes && { data: modes },
+      'turn/start': { turn: { id: 'turn' } },
+    }
+    const result = results[method]
+    print(result ? { id, result } : { id, error: { code: -32600, message: 'not known' } })
+    if (method !== 'turn/start') return
+    const { mode } = params.collaborationMode ?? {}
+    note({ mode, sandbox: started.join(' '), prompt: params.input[0].text })
+    const isPlanning = mode === 'plan'
+    const item = isPlanning
+      ? { id: 'i', type: 'plan', text: '# Paint it red\n' }
+      : { id: 'i', type: 'agentMessage', text: 'Painted.' }
+    if (!isPlanning) build()
+    print({ method: 'item/completed', params: { threadId: 'k', item } })
+    print({ method: 'turn/completed', params: { threadId: 'k', turn: { id: 'turn', status: 'completed' } } })
+  },
 }
 
 createInterface({ input: process.stdin }).on('line', (line) => protocols[protocol]!(JSON.parse(line)))

@@ -25,6 +25,8 @@ type Ways = {
   isPlanning(asked: Asked): boolean
 }
 
+const patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: painted.txt\n+red\n*** End Patch\nEOF"
+
 const toolsOf = ({ body }: Asked): string[] => (body.tools ?? []).map((tool: any) => tool.name)
 
 const all: Record<string, Ways> = {
@@ -33,6 +35,13 @@ const all: Record<string, Ways> = {
     build: { tool: 'Write', input: { file_path: 'painted.txt', content: 'red\n' } },
     plans: { text: plan, call: { tool: 'ExitPlanMode', input: {} } },
     isPlanning: (asked) => asked.text.includes('Plan mode is active') && !toolsOf(asked).includes('Write'),
+  },
+  codex: {
+    kind: 'pipe',
+    build: { tool: 'exec_command', input: { cmd: patch } },
+    plans: { text: `I looked.\n\n<proposed_plan>\n${plan}\n</proposed_plan>\n` },
+    // The modes of a thread are developer messages, and the last one counts.
+    isPlanning: ({ text }) => text.split('<collaboration_mode>').at(-1)!.startsWith('# Plan Mode'),
   },
 }
 

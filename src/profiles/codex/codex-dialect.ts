@@ -6,6 +6,7 @@ import type { Loose } from '../shared/jsonl.ts'
 import type { Sign } from '../shared/failure-signs.ts'
 import { defined } from '../../base/defined.ts'
 import { failed } from '../../core/talk/outcome.ts'
+import { answersWithPlan, planWords } from '../../core/work/plan-answer.ts'
 import { questionSteps } from './codex-questions.ts'
 import { failureOf, withShortPaths, toolItemOf, limitsOf, spentUntil, tokensOf, usageOf } from './codex-items.ts'
 import { rejections } from './codex-exec-dialect.ts'
@@ -32,19 +33,32 @@ export type Mode = { sandbox: string; approvalPolicy: string }
  * An app-server that has had a thread open since an earlier turn: the number of its last request, and the tokens that its threads had
  * used.
  */
-type OpenServer = { requests: number; cwd: string; totals: ReadonlyMap<string, CountedThread> }
+type OpenServer = {
+  requests: number
+  cwd: string
+  totals: ReadonlyMap<string, CountedThread>
+  mode: CollaborationMode | undefined
+}
+
+/** How Codex works with the person: it plans, or it does the task. A thread keeps its mode until a turn sets another one. */
+type CollaborationMode = {
+  mode: 'plan' | 'default'
+  settings: { model: string; reasoning_effort: string | null; developer_instructions: null }
+}
+
+type TurnParts = { thread?: CountedThread; effort?: string; plans?: boolean; server?: OpenServer }
+
+const newThread: CountedThread = { id: '', input: 0, cached: 0, output: 0 }
 
 /**
  * `codex app-server`: requests and notifications in both directions. `thread` is the thread to resume, with its earlier token count;
- * `server` has it open already.
+ * `server` has it open already. `plans`: the turn only plans, in Codex's plan mode if the installed version has one.
  */
 export function codexDialect(
   signs: readonly Sign[],
   known: (ended: Ended) => Failure | undefined,
   held: Partial<Mode> & { model?: string },
-  thread: CountedThread = { id: '', input: 0, cached: 0, output: 0 },
-  effort?: string,
-  server?: OpenServer,
+  { thread = newThread, effort, plans = false, server }: TurnParts = {},
 ): Dialect {
   const waiting = new Map<number, (result: Loose, error: string | undefined) => Step[]>()
   const items = new Map<string, Loose>()
@@ -64,6 +78,10 @@ export function codexDialect(
   let limits: Step[] = []
   let trouble: Loose | undefined
   let done: string | undefined
+  /** The mode that this turn sets; undefined if the thread has it already, or if the installed version has no modes. */
+  let mode = server?.mode
+  /** The plan that waits for the person's approval. */
+  let plan: string | undefined
   /** Whether the thread was asked for, whether it is open, and the prompt that waits for it. */
   let isGreeted = false
   let isOpen = false
@@ -88,7 +106,9 @@ export function codexDialect(
 
   function start(text: string, pictures: readonly SentPicture[]): string {
     done = undefined
-    return must('turn/start', defined({ threadId: id, input: input(text, pictures), effort }), (result) => {
+    const told = plans && !mode ? `${text}\n${planWords}` : text
+    const params = defined({ threadId: id, input: input(told, pictures), effort, collaborationMode: mode })
+    return must('turn/start', params, (result) => {
       turn = textOf(loose(result.turn).id)
       return early.splice(0).map((typed) => send(steer(typed.text, typed.pictures)))
     })
@@ -114,7 +134,8 @@ export function codexDialect(
   /** Opens the thread; a prompt that came before it was open is sent then. */
   const greet = () => {
     isGreeted = true
-    return must('initialize', greeting, () => [
+    // Only a thread that exists can be in plan mode already, and only an experimental client learns of it.
+    return must('initialize', greeting(plans || thread.id !== ''), () => [
       send(line({ method: 'initialized' })),
       send(
         thread.id === ''
@@ -125,15 +146,35 @@ export function codexDialect(
   }
 
   const began = (result: Loose) => {
-    isOpen = true
     const begun = loose(result.thread)
     id = textOf(begun.id) ?? id
     cwd = textOf(begun.cwd) ?? ''
-    return [
-      { type: 'thread' as const, key: threadKey({ ...thread, id }) },
-      ...(first ? [send(start(first.text, first.pictures))] : []),
-      send(readLimits()),
-    ]
+    const model = textOf(result.model) ?? held.model
+    const usual = (mode: CollaborationMode['mode']): CollaborationMode | undefined =>
+      model === undefined
+        ? undefined
+        : {
+            mode,
+            settings: {
+              model,
+              reasoning_effort: effort ?? textOf(result.reasoningEffort) ?? null,
+              developer_instructions: null,
+            },
+          }
+    const opened = { type: 'thread' as const, key: threadKey({ ...thread, id }) }
+    const go = () => {
+      isOpen = true
+      return first ? [send(start(first.text, first.pictures))] : []
+    }
+    if (!plans) {
+      if (loose(result.collaborationMode).mode === 'plan') mode = usual('default')
+      return [opened, ...go(), send(readLimits())]
+    }
+    const modes = request('collaborationMode/list', {}, ({ data }) => {
+      if (listOf(data).some((one) => one.mode === 'plan')) mode = usual('plan')
+      return go()
+    })
+    return [opened, send(modes), send(readLimits())]
   }
 
   const readLimits = () => request('account/rateLimits/read', { excludeResetCreditDetails: true }, spent)
@@ -149,7 +190,8 @@ export function codexDialect(
     const item = withShortPaths(told, cwd)
     const call = idOf(item.id)
     items.set(call, item)
-    if (item.type === 'agentMessage' || item.type === 'reasoning') return over ? words(item, call) : []
+    if (item.type === 'agentMessage' || item.type === 'reasoning' || (plans && item.type === 'plan'))
+      return over ? words(item, call) : []
     const work = toolItemOf(item)
     if (!work) return []
     const steps: Step[] = streamed.has(call) ? [] : [{ type: 'call', call, tool: work.tool, input: work.input }]
@@ -168,7 +210,8 @@ export function codexDialect(
   function words(item: Loose, key: string): Step[] {
     const type = item.type === 'reasoning' ? 'thought' : 'text'
     const text = type === 'text' ? (textOf(item.text) ?? '') : [item.summary, item.content].flat().join('\n')
-    if (type === 'text') said.push(text)
+    if (item.type === 'plan') plan = text.trim() || undefined
+    else if (type === 'text') said.push(text)
     return text === '' ? [] : [{ type, delta: streamed.has(key) ? '\n' : `${text}\n` }]
   }
 
@@ -196,6 +239,8 @@ export function codexDialect(
         return item(loose(params.item), method === 'item/completed')
       case 'item/agentMessage/delta':
         return delta('text', params)
+      case 'item/plan/delta':
+        return plans ? delta('text', params) : []
       case 'item/reasoning/summaryTextDelta':
       case 'item/reasoning/textDelta':
         return delta('thought', params)
@@ -235,8 +280,14 @@ export function codexDialect(
     // A request that a person rejected was already reported as a declined item.
     const unasked = rejections(ended.err).filter((words) => !/rejected by user(?! approval settings)/.test(words))
     const denials = [...new Set([...denied, ...unasked])]
-    const text = said.join('\n\n').trim()
-    return defined<Outcome>({ ok: true, text, denials: denials.length > 0 ? denials : undefined })
+    const text = plan ?? said.join('\n\n').trim()
+    const isPlan = plan !== undefined || (plans && !mode && answersWithPlan(text))
+    return defined<Outcome>({
+      ok: true,
+      text,
+      plan: isPlan || undefined,
+      denials: denials.length > 0 ? denials : undefined,
+    })
   }
 
   const desk = {
@@ -284,23 +335,25 @@ export function codexDialect(
       isAnswer: (text) => parseLine(text).id === 'knock',
     },
     next: (resume) =>
-      codexDialect(signs, known, held, threadOf(resume), effort, {
-        requests,
-        cwd,
-        totals: new Map([...(server?.totals ?? []), ...totals]),
+      codexDialect(signs, known, held, {
+        thread: threadOf(resume),
+        effort,
+        plans,
+        server: {
+          requests,
+          cwd,
+          mode: plans ? mode : undefined,
+          totals: new Map([...(server?.totals ?? []), ...totals]),
+        },
       }),
   }
 }
 
 /** The description of its client, which an app-server must receive first. */
-const greeting = {
+const greeting = (experimentalApi: boolean) => ({
   clientInfo: { name: 'termaite', title: 'termaite', version: '1' },
-  capabilities: {
-    experimentalApi: false,
-    requestAttestation: false,
-    optOutNotificationMethods: ignoredNotifications,
-  },
-}
+  capabilities: { experimentalApi, requestAttestation: false, optOutNotificationMethods: ignoredNotifications },
+})
 
 const input = (text: string, pictures: readonly SentPicture[]) => [
   { type: 'text', text, text_elements: [] },
