@@ -219,14 +219,14 @@ test(
       assert.ok(existsSync(join(rig.cwd, 'passed.txt')))
     })
 
-    await t.test('/loop sends its prompt as often as it was told', async () => {
+    await t.test('/loop sends its prompt twice', async () => {
       window.say('/loop 2 count on')
       await window.shows('The loop “count on” is over: all 2 turns are done.')
       const prompts = kept().filter(({ type, text }) => type === 'prompt' && text === 'count on')
       assert.equal(prompts.length, 2)
     })
 
-    await t.test('/undo takes the file back and the next turn is told, /redo brings it back', async () => {
+    await t.test('/undo takes the file back, which the next turn gets to know, and /redo brings it back', async () => {
       const file = join(rig.cwd, 'b.txt')
       window.say('please write a file')
       await asks('1 + one')
@@ -283,7 +283,7 @@ test(
       assert.equal(sessions().length, before.length + 1)
     })
 
-    await t.test('/crew spawn: the real Claude Code in a terminal of its own does the task and is ended', async () => {
+    await t.test('/crew spawn: the real Claude Code in a terminal of its own does the task, and is killed', async () => {
       window.say('/crew spawn claude say hello to the crew')
       await window.shows('Started slot 1: claude')
       await run('crew', 'wait', '1')
