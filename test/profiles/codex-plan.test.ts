@@ -82,13 +82,13 @@ test('a question in plan mode is no plan', () => {
   })
 })
 
-test('a version without modes is asked for a plan in words, and its answer is the plan', () => {
+test('a version without modes gets our words for planning, and its answer is the plan', () => {
   const { begun, outcome } = turn({ leash: 'read', plans: true }, usual)
   assert.deepEqual(begun, { threadId: 'k', input: input(`Paint it.\n${planWords}`) })
   assert.deepEqual(outcome, { ok: true, text: 'I looked.', plan: true })
 })
 
-test('a thread that is in plan mode leaves it in a turn that does not plan, and no other thread is told of modes', () => {
+test('a thread that is in plan mode leaves it in a turn that does not plan, and no other thread gets a mode', () => {
   const resumed = (collaborationMode: object | undefined) =>
     turn({ leash: 'edit', resume: 'k' }, { ...usual, 'thread/resume': { ...thread, collaborationMode } }).begun
   const begun = { threadId: 'k', input: input('Paint it.') }

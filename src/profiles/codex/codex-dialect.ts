@@ -40,7 +40,7 @@ type OpenServer = {
   mode: CollaborationMode | undefined
 }
 
-/** How Codex works with the person: it plans, or it does what it was asked. A thread keeps its mode until a turn sets another one. */
+/** How Codex works with the person: it plans, or it does the task. A thread keeps its mode until a turn sets another one. */
 type CollaborationMode = {
   mode: 'plan' | 'default'
   settings: { model: string; reasoning_effort: string | null; developer_instructions: null }
