@@ -41,7 +41,7 @@ async function planners(t: TestContext, ...names: string[]) {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line))
-  return { ...sat, started, isBuilt: () => existsSync(join(folder, 'project', 'painted.txt')) }
+  return { ...sat, folder, started, isBuilt: () => existsSync(join(folder, 'project', 'painted.txt')) }
 }
 
 /** The person's last words in a prompt, whose other parts tell of the conversation. */
@@ -126,3 +126,11 @@ test(
     assert.deepEqual([replies(planning.heard), planning.isBuilt()], [['# Paint it red', 'Painted.'], true])
   },
 )
+
+test('an agent that takes over a plan turn plans too, and builds nothing', options, async (t) => {
+  const planning = await planners(t, 'claude', 'codex')
+  writeFileSync(join(planning.folder, 'bin', 'claude'), '#!/bin/sh\nexit 3\n', { mode: 0o755 })
+  const { agent } = await planned(planning, 'drop')
+  await planning.until((all) => all.filter(({ type }) => type === 'said').length === 1)
+  assert.deepEqual([agent, planning.started().map(({ mode }) => mode), planning.isBuilt()], ['codex', ['plan'], false])
+})
