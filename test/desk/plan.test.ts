@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { planCommand } from '../../src/desk/slash/agents/mode.ts'
+import { wallUsers } from '../safety/behind-wall.ts'
 import { closings, folderOf, questions, replies, seat, sitDown } from './desk.ts'
 
 const options = { timeout: 60_000 }
@@ -134,3 +135,21 @@ test('an agent that takes over a plan turn plans too, and builds nothing', optio
   await planning.until((all) => all.filter(({ type }) => type === 'said').length === 1)
   assert.deepEqual([agent, planning.started().map(({ mode }) => mode), planning.isBuilt()], ['codex', ['plan'], false])
 })
+
+test(
+  'a command of the person’s own plans in a sandbox and writes nothing, and builds without one',
+  { ...options, skip: wallUsers[0]!.skip },
+  async (t) => {
+    const folder = folderOf(t)
+    const mine = 'cat >/dev/null; echo red > painted.txt; echo "# Paint it"'
+    const commands = (controls: DeskControls) => [planCommand(controls)]
+    const sat = await sitDown(t, folder, { mine }, { commands })
+    sat.desk.setScreen(seat())
+    const isBuilt = () => existsSync(join(folder, 'project', 'painted.txt'))
+    const planning = { ...sat, folder, started: () => [], isBuilt }
+    const { shows } = await planned(planning, 'build')
+    assert.deepEqual([shows, isBuilt()], [[{ type: 'text', text: '# Paint it' }], false])
+    await sat.until((all) => closings(all).length === 2)
+    assert.deepEqual([replies(sat.heard), isBuilt()], [['# Paint it', '# Paint it'], true])
+  },
+)
