@@ -62,8 +62,9 @@ export const treeTitle = ({ session, depth, mode }: SessionNode): string => {
   return [depth > 0 ? `${'  '.repeat(depth - 1)}↳ ` : '', kind ? `${kind}: ` : '', title(session)].join('')
 }
 
-export function title(session: Session): string {
-  return session.name ?? oneLine(session.first ?? '', 60)
+/** The name of a session, or the beginning of its first prompt. */
+export function title({ name, first }: Session): string {
+  return name === undefined ? oneLine(first ?? '', 60) : oneLine(name, 120)
 }
 
 /** The question before a session is deleted: it says what is deleted, and what stays. */

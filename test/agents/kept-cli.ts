@@ -2,7 +2,7 @@
 // number of the prompt, and how it was started; words of the prompt say what else it does. On SIGUSR2 it acts without a prompt.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { closeSync } from 'node:fs'
+import { closeSync, writeFileSync } from 'node:fs'
 
 type Message = Record<string, any>
 
@@ -35,6 +35,7 @@ function take(prompt: string, turn: Telling): void {
   if (prompt.includes('it hangs')) return
   if (prompt.includes('it babbles')) console.log('no message of the protocol')
   if (prompt.includes('it goes on')) turn.calls('endless')
+  if (prompt.includes('it logs in')) writeFileSync(process.env.LOGIN!, '{"tokens":"fresh","claudeAiOauth":"fresh"}')
   if (prompt.includes('it delegates')) turn.delegates?.()
   const seconds = /it leaves a (child|daemon)/.exec(prompt)?.[1] === 'child' ? '97' : '96'
   if (prompt.includes('it leaves a')) {

@@ -11,7 +11,8 @@ import { alive, labelled } from '../base/alive.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'
 import { entriesOf, roomyPool } from './warm-acp-rig.ts'
 
-const program = join(import.meta.dirname, 'kept-cli.ts')
+/** The program of the stand-in, for which a wall needs to be open. */
+export const program = join(import.meta.dirname, 'kept-cli.ts')
 const command = (protocol: string, how: string) => `exec '${process.execPath}' '${program}' ${protocol} ${how}`
 const leashes = { read: 'read', ask: 'ask', edit: 'edit', all: 'all' }
 
@@ -34,7 +35,10 @@ function profileOf(protocol: string): Profile {
 export const protocols = ['claude', 'codex', 'pi', 'acp'] as const
 
 /** A chat with one such agent: its turns are kept in a log, and each goes on with what the log says. */
-export function keptChat(protocol: (typeof protocols)[number], parts: Pick<PipeParts, 'enclose'> = {}) {
+export function keptChat(
+  protocol: (typeof protocols)[number],
+  parts: Partial<Pick<PipeParts, 'enclose' | 'env'>> = {},
+) {
   const warm = roomyPool()
   const profile = profileOf(protocol)
   const { label, env } = labelled()
@@ -52,7 +56,11 @@ export function keptChat(protocol: (typeof protocols)[number], parts: Pick<PipeP
     ): Promise<Event[]> {
       const id = `t${++turns}`
       const spec = { name: 'sayer', window: 1000, timeoutMs: 60_000, silenceMs: 30_000, profile, plans }
-      const agent = (protocol === 'acp' ? acpAgent : pipeAgent)(spec, { leash }, { blobs, env, warm, ...parts })
+      const agent = (protocol === 'acp' ? acpAgent : pipeAgent)(
+        spec,
+        { leash },
+        { ...parts, blobs, env: { ...env, ...parts.env }, warm },
+      )
       const events = await eventsOf(agent, turnOf({ id, prompt, history: log, leash, ...turn }))
       await agent.close()
       log = [...log, ...entriesOf(id, prompt, events)]
