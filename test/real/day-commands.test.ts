@@ -283,18 +283,21 @@ test(
       assert.equal(sessions().length, before.length + 1)
     })
 
-    await t.test('/crew spawn: the real Claude Code in a terminal of its own does the task, and is killed', async () => {
-      window.say('/crew spawn claude say hello to the crew')
-      await window.shows('Started slot 1: claude')
-      await run('crew', 'wait', '1')
-      assert.equal(await run('crew', 'artifact', '1'), 'The crew says hello.\n')
-      window.say('/crew')
-      await window.shows(/^ +1 +claude +idle .*say hello to the crew/m)
-      window.say('/crew read 1')
-      await window.shows('The crew says hello.')
-      window.say('/crew kill 1')
-      await window.shows('slot 1: exited (killed)')
-    })
+    await t.test(
+      '/crew spawn: the real Claude Code in a terminal of its own does the task, and is killed',
+      async () => {
+        window.say('/crew spawn claude say hello to the crew')
+        await window.shows('Started slot 1: claude')
+        await run('crew', 'wait', '1')
+        assert.equal(await run('crew', 'artifact', '1'), 'The crew says hello.\n')
+        window.say('/crew')
+        await window.shows(/^ +1 +claude +idle .*say hello to the crew/m)
+        window.say('/crew read 1')
+        await window.shows('The crew says hello.')
+        window.say('/crew kill 1')
+        await window.shows('slot 1: exited (killed)')
+      },
+    )
 
     await t.test(
       'an agent fails in the middle of its answer: the half stays, dimmed, above who failed and who goes on',
