@@ -27,3 +27,16 @@ for (const protocol of protocols)
     const processes = protocol === 'acp' ? 1 : walk.length - 1
     assert.deepEqual([turns.map(({ leash }) => leash), new Set(turns.map(({ pid }) => pid)).size], [walk, processes])
   })
+
+for (const protocol of protocols)
+  test(`${protocol}: a turn that plans never runs in a process that builds, nor the other way round`, async () => {
+    await using chat = keptChat(protocol)
+    const turns: { pid: number; plans: boolean }[] = []
+    for (const plans of [false, true, true, false, false, true]) {
+      const end = ending(await chat.take('Go on.', { leash: 'read', plans }))
+      assert.ok(typeof end !== 'string')
+      turns.push({ pid: end.pid, plans })
+    }
+    const begun = turns.map(({ pid }, at) => pid !== turns[at - 1]?.pid)
+    assert.deepEqual(begun, [true, true, false, true, false, true])
+  })

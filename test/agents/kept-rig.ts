@@ -50,9 +50,12 @@ export function keptChat(
     /** The commands of its processes that still run. */
     running: () => alive(label),
     /** One turn; all its events. */
-    async take(prompt: string, { leash = 'ask', ...turn }: Partial<Turn> & { leash?: Leash } = {}): Promise<Event[]> {
+    async take(
+      prompt: string,
+      { leash = 'ask', plans = false, ...turn }: Partial<Turn> & { leash?: Leash; plans?: boolean } = {},
+    ): Promise<Event[]> {
       const id = `t${++turns}`
-      const spec = { name: 'sayer', window: 1000, timeoutMs: 60_000, silenceMs: 30_000, profile }
+      const spec = { name: 'sayer', window: 1000, timeoutMs: 60_000, silenceMs: 30_000, profile, plans }
       const agent = (protocol === 'acp' ? acpAgent : pipeAgent)(
         spec,
         { leash },
