@@ -246,7 +246,7 @@ describe('the page in a browser', { skip: noBrowser }, () => {
     await page.keyboard.press('Escape')
     await shows(page, 'user · admin')
     await at.killHub()
-    await shows(page, 'The page may be outdated')
+    await page.locator('.lost').waitFor()
     assert.deepEqual(faults, [])
   })
 
@@ -341,6 +341,24 @@ describe('the page in a browser', { skip: noBrowser }, () => {
       assert.deepEqual([outside, faults], [[], []])
     },
   )
+
+  test('each view has a key after g, and the list of keys names it', options, async (t) => {
+    const { at } = await busyHub(t)
+    const { page } = await at.open(browser)
+    await shows(page, 'user · admin')
+    const links = await page.locator('nav a').evaluateAll((all) => all.map((each) => each.getAttribute('href')))
+    await page.keyboard.press('?')
+    const keys = await page.locator('dialog dt').allTextContents()
+    await page.keyboard.press('Escape')
+    const opened: string[] = []
+    for (const [first, second] of keys.filter((key) => key.startsWith('g ')).map((key) => key.split(' '))) {
+      await page.keyboard.press(first!)
+      await page.keyboard.press(second!)
+      await page.locator('nav a[aria-current=page]').waitFor()
+      opened.push(new URL(page.url()).hash)
+    }
+    assert.deepEqual(opened.toSorted(), links.toSorted())
+  })
 
   for (const dark of [false, true])
     test(`axe finds nothing to complain about, ${dark ? 'dark on a phone' : 'light'}`, options, async (t) => {
