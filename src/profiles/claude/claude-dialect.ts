@@ -5,6 +5,7 @@ import type { Loose } from '../shared/jsonl.ts'
 import type { Sign } from '../shared/failure-signs.ts'
 import { defined } from '../../base/defined.ts'
 import { claudeQuestions, line as written, questionTool } from './claude-questions.ts'
+import { claudeTerms } from './claude-terms.ts'
 import {
   brokenOff,
   contentText,
@@ -204,6 +205,7 @@ export function claudeDialect(
           // Until Claude Code has named its thread, there is nothing to save.
           stop: () => (thread === undefined ? undefined : interrupt),
           next: () => claudeDialect(signs, known, asks),
+          change: claudeTerms,
           knock: {
             text: knock,
             isAnswer: (text: string) => loose(parseLine(text).response).request_id === 'knock',

@@ -3,11 +3,13 @@ import type { PlanItem } from '../../core/talk/entry.ts'
 import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { CountedThread } from '../shared/counted-thread.ts'
 import type { Loose } from '../shared/jsonl.ts'
+import type { Mode } from './codex-terms.ts'
 import type { Sign } from '../shared/failure-signs.ts'
 import { defined } from '../../base/defined.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { questionSteps } from './codex-questions.ts'
 import { failureOf, withShortPaths, toolItemOf, limitsOf, spentUntil, tokensOf, usageOf } from './codex-items.ts'
+import { codexTerms } from './codex-terms.ts'
 import { rejections } from './codex-exec-dialect.ts'
 import { threadKey, threadOf } from '../shared/counted-thread.ts'
 import { brokenOff, idOf, listOf, loose, numberOf, rowOf, parseLine, textOf } from '../shared/jsonl.ts'
@@ -16,6 +18,8 @@ import { brokenOff, idOf, listOf, loose, numberOf, rowOf, parseLine, textOf } fr
 const ignoredNotifications = [
   'thread/started',
   'thread/status/changed',
+  'thread/readState/changed',
+  'thread/settings/updated',
   'turn/diff/updated',
   'configWarning',
   'remoteControl/status/changed',
@@ -24,9 +28,6 @@ const ignoredNotifications = [
 
 /** A text for the agent, with its pictures. */
 type Typed = { text: string; pictures: readonly SentPicture[] }
-
-/** The limits of a thread in this turn. */
-export type Mode = { sandbox: string; approvalPolicy: string }
 
 /**
  * An app-server that has had a thread open since an earlier turn: the number of its last request, and the tokens that its threads had
@@ -276,8 +277,11 @@ export function codexDialect(
       text: line({ id: 'knock', method: 'termaite/knock', params: {} }),
       isAnswer: (text) => parseLine(text).id === 'knock',
     },
-    next: (resume) =>
-      codexDialect(signs, known, held, threadOf(resume), effort, {
+    get change() {
+      return codexTerms(id)
+    },
+    next: (resume, terms) =>
+      codexDialect(signs, known, held, threadOf(resume), terms.effort, {
         requests,
         cwd,
         totals: new Map([...(server?.totals ?? []), ...totals]),
@@ -289,7 +293,8 @@ export function codexDialect(
 const greeting = {
   clientInfo: { name: 'termaite', title: 'termaite', version: '1' },
   capabilities: {
-    experimentalApi: false,
+    // Without this Codex does not change the settings of an open thread.
+    experimentalApi: true,
     requestAttestation: false,
     optOutNotificationMethods: ignoredNotifications,
   },
