@@ -13,7 +13,7 @@ const costly = [
  * that the chat appears sooner. A version of the library that is written otherwise ends the build.
  */
 export function chatLibrary(root: string): Plugin {
-  const own = join(root, 'src', 'chat', 'screen', 'graphemes.ts')
+  const own = join(root, 'src', 'chat', 'style', 'graphemes.ts')
   return {
     name: 'chat-library',
     transform: {

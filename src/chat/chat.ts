@@ -12,6 +12,7 @@ import type { ChatState } from './state/chat-state.ts'
 import type { RenderContext } from './transcript/markdown/render-context.ts'
 import { ProcessTerminal } from '@earendil-works/pi-tui'
 import { SteadyTime } from '../base/time/clock.ts'
+import { shortPath } from '../base/files/short-path.ts'
 import { messageOf } from '../base/error-message.ts'
 import { InputBox } from './input/input-box.ts'
 import { copyText, editInEditor } from './screen/external-programs.ts'
@@ -125,7 +126,14 @@ class Chat {
       isOver: () => this.#end !== undefined,
     })
     const lazy = new LazyDetails((what) => this.#refine(what), later)
-    this.#context = { theme, lazy, links: canLink(env), now: () => this.#time.now() }
+    const { folder } = desk.standing()
+    this.#context = {
+      theme,
+      lazy,
+      ...(folder !== undefined && { shorten: (path: string) => shortPath(path, folder) }),
+      links: canLink(env),
+      now: () => this.#time.now(),
+    }
     this.#transcript = new Transcript({
       context: this.#context,
       welcome: (room) => welcome(standing(), theme, room),

@@ -7,7 +7,7 @@ import { messageOf } from '../base/error-message.ts'
 import { actionOf, chatKeys, keyNames } from './desk/keys.ts'
 import { PasteReader } from './input/paste.ts'
 import { aboveInput, Overlay } from './screen/overlay.ts'
-import { oneLine } from './style/safe-text.ts'
+import { oneLine, safeText } from './style/safe-text.ts'
 import { listed, wrapped } from './style/screen-text.ts'
 import { fitToWidth, insideOf, ruled, TextField } from './style/widgets.ts'
 
@@ -207,7 +207,11 @@ export class ListPanel implements Component, Focusable {
     const room = Math.max(1, most - foot.length)
     const shown = rows.render(inside, room, theme)
     const none = this.#known && shown.length === 0
-    const body = none ? wrapped(view.empty(this.#search.text.trim()), inside).slice(0, room).map(theme.quiet) : shown
+    const body = none
+      ? wrapped(safeText(view.empty(this.#search.text.trim())), inside)
+          .slice(0, room)
+          .map(theme.quiet)
+      : shown
     const title = asking?.kind === 'pick' ? asking.title : view.title
     return ruled([...head, ...body, ...foot], width, theme.accent, { title: theme.strong(title) })
   }
@@ -218,12 +222,12 @@ export class ListPanel implements Component, Focusable {
     const asking = this.#asking
     const keys = (items: readonly string[]) => listed(items, width).map(theme.quiet)
     if (asking?.kind === 'sure')
-      return [...wrapped(asking.words, width).map(theme.strong), ...keys(['y does it', 'n keeps it'])]
+      return [...wrapped(safeText(asking.words), width).map(theme.strong), ...keys(['y does it', 'n keeps it'])]
     if (asking?.kind === 'line') return keys(['Enter takes it', 'Esc goes back'])
     if (asking?.kind === 'pick') return keys([place, 'Enter takes it', 'Esc goes back'])
     const says = this.#says
     const paint = says?.isFault ? theme.bad : (words: string) => words
-    return [...(says ? wrapped(says.words, width).map(paint) : []), ...keys([place, ...this.#keyWords()])]
+    return [...(says ? wrapped(safeText(says.words), width).map(paint) : []), ...keys([place, ...this.#keyWords()])]
   }
 
   #keyWords(): string[] {

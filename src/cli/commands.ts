@@ -51,7 +51,7 @@ export const commands: readonly CliCommand[] = [
     name: 'sessions',
     words: '[list|show <id>|search <words>|resume <id>|rename <id> <name>|delete <id>|export <id>|move <old folder>]',
     summary:
-      'List, read, search, resume, rename, delete and export past conversations; move one to the folder where its project is now. Those of the coordinator are marked; a search finds the words of its workers too. Deleting asks first, and erases the words, long outputs and snapshots of that session for good.',
+      'List, read, search, resume, rename, delete and export past conversations; move one to the folder where its project is now. Those of the coordinator are marked; a search finds the words of its workers too. Deleting asks first, and erases the words, long outputs, workers and snapshots of that session for good.',
     flags: {
       all: { help: 'include every project' },
       format: { value: 'format', choices: ['markdown', 'json', 'jsonl'], help: 'with export: the file format' },

@@ -39,7 +39,13 @@ export class DeskApp {
   pages: HistoryPages
   #parts: DeskAppParts
   #read: Settings
-  #said: { leash?: Leash; strategy?: Strategy; models: Map<string, ModelChoice> } = { models: new Map() }
+  #said: {
+    leash?: Leash
+    strategy?: Strategy
+    models: Map<string, ModelChoice>
+    /** The person left plan mode: an approved plan is built even if the settings themselves choose plan mode. */
+    builds?: boolean
+  } = { models: new Map() }
 
   /** The native agent that is used when the mode needs one and none is configured. */
   #spare: FallbackAgent | undefined
@@ -50,7 +56,7 @@ export class DeskApp {
   private constructor(parts: DeskAppParts, app: App) {
     this.#parts = parts
     this.#read = parts.settings
-    this.#building = app.mode === 'plan' ? 'agent' : app.mode
+    this.#building = app.mode === 'plan' ? 'chat' : app.mode
     this.app = app
     this.pages = pagesOf(app)
   }
@@ -132,6 +138,7 @@ export class DeskApp {
   async setMode(mode: WorkMode): Promise<string[]> {
     const known = this.#spare
     const before = this.app.mode
+    this.#said.builds = false
     this.#spare ??= await fallbackNative(this.#read, mode, this.#parts)
     this.#use(mode)
     // The coordinator's conversation is separate from that of the other modes.
@@ -141,9 +148,10 @@ export class DeskApp {
   }
 
   leavePlan(): void {
-    this.#use(this.#building)
-    // If the settings themselves choose plan mode, an approved plan is built in agent mode.
-    if (this.app.settings.permissions.mode === 'plan') this.#use('agent')
+    this.#said.builds = true
+    const hasAgents = this.#read.agents.some(({ enabled }) => enabled !== false)
+    // Without a configured agent the spare one planned, and only it can build.
+    this.#use(this.#building === 'chat' && !hasAgents ? 'agent' : this.#building)
   }
 
   setStrategy(strategy: Strategy): void {
@@ -153,12 +161,16 @@ export class DeskApp {
 
   /** Creates the app again. Choices made at the desk override the settings files. */
   #use(mode = this.app.mode, read = this.#read): void {
-    const { leash = read.leash, strategy = read.rotationStrategy, models } = this.#said
+    const { leash = read.leash, strategy = read.rotationStrategy, models, builds } = this.#said
+    const { permissions } = read
+    const rules = builds && permissions.mode === 'plan' ? { ...permissions, mode: 'default' as const } : permissions
     const agents = read.agents
       .map((agent) => withChoice(agent, models.get(agent.name)))
       .map((agent) => (this.#said.leash ? { ...agent, leash } : agent))
-    const said = { ...read, leash, agents, rotationStrategy: strategy }
-    const needed = mode !== 'chat' && !agents.some(({ kind }) => kind === 'native')
+    const said = { ...read, leash, agents, rotationStrategy: strategy, permissions: rules }
+    const needed =
+      mode !== 'chat' &&
+      !agents.some(({ kind, enabled }) => kind === 'native' || (mode === 'plan' && enabled !== false))
     const settings = inMode(needed ? withFallback(said, this.#spare) : said, mode)
     const { warm } = this.app
     if (warm) warm.idleMs = idleMsOf(settings)

@@ -24,6 +24,8 @@ export interface DeskControls {
   standing(): Standing
   /** Switches to another session of this project: a new one, a fork of this one, or an existing one by its id. */
   open(session: WantedSession): Promise<void>
+  /** Aborts when another session is opened here. */
+  leftSession(): AbortSignal
   /** Shows the new name of the open session. */
   renamed(name: string): Promise<void>
   /** The newest prompts of this session, the newest first. */
@@ -86,6 +88,7 @@ const atWork = 'a turn is running. Cancel it first (Esc), or wait for its end.'
 /** The controls of a live desk. Each change updates the status line. */
 export class LiveDeskControls implements DeskControls {
   #parts: DeskControlsParts
+  #leaving = new AbortController()
 
   constructor(parts: DeskControlsParts) {
     this.#parts = parts
@@ -108,9 +111,16 @@ export class LiveDeskControls implements DeskControls {
   }
 
   async open(session: WantedSession): Promise<void> {
-    const { deskApp, moving } = this.#parts
     await this.#afterTurn()
-    await moving(() => deskApp.enter(session))
+    await this.#move(() => this.#parts.deskApp.enter(session))
+  }
+
+  leftSession = () => this.#leaving.signal
+
+  async #move(change: () => Promise<void>): Promise<void> {
+    await this.#parts.moving(change)
+    this.#leaving.abort()
+    this.#leaving = new AbortController()
   }
 
   async renamed(name: string): Promise<void> {
@@ -154,14 +164,14 @@ export class LiveDeskControls implements DeskControls {
   }
 
   async setMode(mode: WorkMode): Promise<string[]> {
-    const { deskApp, moving } = this.#parts
+    const { deskApp } = this.#parts
     const crosses = (mode === 'coordinator') !== (this.app().mode === 'coordinator')
     if (crosses) await this.#afterTurn()
     let words: string[] = []
     const change = async () => {
       words = await deskApp.setMode(mode)
     }
-    await (crosses ? moving(change) : change())
+    await (crosses ? this.#move(change) : change())
     this.#showStatus()
     return words
   }

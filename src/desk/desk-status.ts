@@ -147,6 +147,7 @@ function standingOf(app: App, known: KnownStatus): Standing {
   const next = nextOf(app, known)
   return {
     project: basename(place.root) || place.root,
+    folder: place.cwd,
     ...(session.name === undefined ? {} : { session: session.name }),
     mode: app.mode,
     ...leashStanding(settings, next),

@@ -14,7 +14,8 @@ import { mayMeanLimit } from '../core/talk/limit-message.ts'
 import { resetTime } from '../core/talk/reset-time.ts'
 import { afterFailure, away, healthDoc } from '../turn/rotation/health.ts'
 import { learn, learnedAs } from '../turn/rotation/learned-quotas.ts'
-import { isPlan, buildPrompt, planAnswer, planQuestion } from '../native/loop/plan-card.ts'
+import { buildPrompt, planAnswer, planQuestion } from '../native/loop/plan-card.ts'
+import { isPlan } from '../core/work/plan-answer.ts'
 import { consentOptions } from '../core/talk/consent.ts'
 
 type FollowUpParts = { controls: DeskControls; runner: CommandRunner }
@@ -38,7 +39,7 @@ export class FollowUpCards {
     /** The agent that asked gets the answer. */
     const tell = (prompt: string) => (controls.aim(by), controls.send(prompt))
     if (outcome.asks !== undefined) return this.#put(answerCard(asks, by, tell))
-    if (controls.app().settings.permissions.mode !== 'plan' || !isPlan(outcome.text)) return
+    if (controls.app().settings.permissions.mode !== 'plan' || !(outcome.plan ?? isPlan(outcome.text))) return
     const build = (prompt: string) => (controls.leavePlan(), tell(prompt))
     this.#put(planCard(outcome.text, by, { build, change: tell }))
   }

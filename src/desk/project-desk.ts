@@ -161,6 +161,9 @@ export class ProjectDesk implements ChatDesk {
       app: this.app,
       commands: this.commands,
       runner: this.#commandRunner,
+      queue,
+      turns: this.#turns,
+      over: this.#closed.signal,
       send: (prompt) => this.#send(prompt),
     })
     this.#sender = new PromptSender({
@@ -204,13 +207,13 @@ export class ProjectDesk implements ChatDesk {
     const [, name, args = ''] = /^\/(\S+)\s*([^]*)$/.exec(typed) ?? []
     // A path such as /etc/hosts is a prompt.
     if (name !== undefined && !name.includes('/')) this.#typed.run(name, args.trim())
-    else if (typed !== '') this.#send(text)
+    else if (typed !== '') this.#typed.send(text)
   }
 
   runShell(command: string): void {
     if (command.trim() === '') return this.#say('Type a command after the !, for example: !git status', 'error')
     // The command shows its own result.
-    void this.#turns.runCommand(withoutPictureLinks(command).trim())
+    void this.#typed.done().then(() => this.#turns.runCommand(withoutPictureLinks(command).trim()))
   }
 
   takeBack(): string | undefined {
@@ -218,7 +221,7 @@ export class ProjectDesk implements ChatDesk {
   }
 
   cancel(): boolean {
-    if (this.#commandRunner.cancel() || this.#turns.cancelCommand() || this.#turns.cancel() || this.#others.cancel())
+    if (this.#typed.cancel() || this.#turns.cancelCommand() || this.#turns.cancel() || this.#others.cancel())
       return true
     if (!this.#waiting.now) return false
     this.#giveUp().catch((error) => this.#say(messageOf(error), 'error'))

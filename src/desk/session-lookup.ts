@@ -62,8 +62,9 @@ export const treeTitle = ({ session, depth, mode }: SessionNode): string => {
   return [depth > 0 ? `${'  '.repeat(depth - 1)}↳ ` : '', kind ? `${kind}: ` : '', title(session)].join('')
 }
 
-export function title(session: Session): string {
-  return session.name ?? oneLine(session.first ?? '', 60)
+/** The name of a session, or the beginning of its first prompt. */
+export function title({ name, first }: Session): string {
+  return name === undefined ? oneLine(first ?? '', 60) : oneLine(name, 120)
 }
 
 /** The question before a session is deleted: it says what is deleted, and what stays. */
@@ -71,7 +72,7 @@ export function deletionQuestion(session: Session): string {
   const { turns, cli } = session
   const count = `${turns} ${turns === 1 ? 'turn' : 'turns'}`
   return cli === undefined
-    ? `Delete “${title(session)}” (${count}) for good? Its words, long outputs and snapshots are erased and its turns can no longer be undone. The project’s files stay, and so does what other CLIs keep themselves and what other sessions quote of it.`
+    ? `Delete “${title(session)}” (${count}) for good? Its words, long outputs, workers and snapshots are erased and its turns can no longer be undone. The project’s files stay, and so does what other CLIs keep themselves and what other sessions quote of it.`
     : `Delete the imported “${title(session)}” (${count}) for good? The copy is erased; the file of ${cli} itself stays, and can be imported again.`
 }
 

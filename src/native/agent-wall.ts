@@ -24,6 +24,8 @@ type WallParts = {
   env: Env
   /** Whether the agent is only asked for advice. */
   advises?: boolean
+  /** Whether the agent only plans. */
+  plans?: boolean
   /** The project of the walled agent that started this one. */
   within?: string
   /** Folders that the person added to the project. */
@@ -85,7 +87,7 @@ function walledIn(agent: AgentSettings, parts: WallParts): Enclose {
         refused: { kind: 'missing', message: `${agent.name} runs behind a wall, which stands for one turn alone` },
       }
     const none = await (await machineWall(parts.env, cwd)).none()
-    if (none !== undefined) return withoutWall(agent, none)
+    if (none !== undefined) return withoutWall(agent, none, parts)
     const { makePrivateHome, settleLeftHomes } = await import('../safety/wall/private-home.ts')
     const own = homeOf(parts.env)
     const homes = join(own, 'walls')
@@ -144,7 +146,7 @@ function walledIn(agent: AgentSettings, parts: WallParts): Enclose {
     const walled = await (await machineWall(parts.env, cwd)).wrap([...inner, ...argv] as Argv, limits)
     if ('none' in walled) {
       await settle()
-      return withoutWall(agent, walled.none)
+      return withoutWall(agent, walled.none, parts)
     }
     return {
       argv: [...outer, ...walled.argv] as Argv,
@@ -196,8 +198,12 @@ async function isRunning(mark: string): Promise<boolean> {
 }
 
 /** An agent whose settings ask for a wall does not run without one. Other agents are restricted by their own flags. */
-function withoutWall(agent: AgentSettings, none: string) {
+function withoutWall(agent: AgentSettings, none: string, { plans }: WallParts) {
   if (agent.wall !== true) return undefined
+  if (plans) {
+    const message = `${agent.name} cannot plan: its command runs as it is written, so only a sandbox keeps it from changing files, and this machine has none: ${none}. Install what is missing, or plan with another agent`
+    return { refused: { kind: 'missing' as const, message } }
+  }
   const message = `${agent.name} has "wall": true in the settings, but this machine has no sandbox: ${none}. Install what is missing, or remove "wall" from the agent in the settings`
   return { refused: { kind: 'missing' as const, message } }
 }

@@ -3,8 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { UsageError } from '../core/io.ts'
-import { replaceFile } from '../base/files/files.ts'
-import { rewriteSettings } from './settings-editor.ts'
+import { rewriteSettings, writeNamed } from './settings-editor.ts'
 import { readSettingsFile } from './settings-file.ts'
 
 /** Changes one setting of the person, and nothing else in the file: comments and order stay. Throws a UsageError if the file is broken. */
@@ -20,7 +19,7 @@ export async function saveSetting<K extends keyof FileSettings>(
   if (isDeepStrictEqual(before?.[key], value)) return
   if (file === json)
     return rewriteSettings(home, await inJson(before ? readFileSync(json, 'utf8') : '{}\n', key, value))
-  replaceFile(yaml, await inYaml(yaml, readFileSync(yaml, 'utf8'), key, value))
+  writeNamed(yaml, await inYaml(yaml, readFileSync(yaml, 'utf8'), key, value))
 }
 
 async function inJson(text: string, key: string, value: unknown): Promise<string> {

@@ -7,6 +7,7 @@ import { UsageError } from '../core/io.ts'
 import { replaceFile } from '../base/files/files.ts'
 import { withoutModelKeys } from '../core/profile/key-variables.ts'
 import { consentOptions } from '../core/talk/consent.ts'
+import { nameErrors } from '../store/store-error.ts'
 
 export type Edit = {
   home: string
@@ -65,15 +66,18 @@ export async function writeSettings(home: string, settings: FileSettings): Promi
   mkdirSync(home, { recursive: true, mode: 0o700 })
   const file = join(home, 'settings.json')
   await writeSchema(home)
-  replaceFile(file, `${JSON.stringify({ $schema: `./${schemaFile}`, ...settings }, null, 2)}\n`)
+  writeNamed(file, `${JSON.stringify({ $schema: `./${schemaFile}`, ...settings }, null, 2)}\n`)
   return file
 }
 
 /** Writes settings.json as this text, and the schema of this version beside it. */
 export async function rewriteSettings(home: string, text: string): Promise<void> {
   await writeSchema(home)
-  replaceFile(join(home, 'settings.json'), text)
+  writeNamed(join(home, 'settings.json'), text)
 }
+
+/** Replaces a file of the settings; an error names the file and says what to do. */
+export const writeNamed = (file: string, text: string): void => nameErrors('write', file, () => replaceFile(file, text))
 
 /** The schema of the settings, beside them in termaite's home: a name without a folder works wherever termaite is installed. */
 const schemaFile = 'settings.schema.json'
@@ -81,5 +85,5 @@ const schemaFile = 'settings.schema.json'
 /** Writes the schema of this version's settings. */
 async function writeSchema(home: string): Promise<void> {
   const { settingsSchema } = await import('./settings-json-schema.ts')
-  replaceFile(join(home, schemaFile), `${JSON.stringify(settingsSchema(), null, 2)}\n`)
+  writeNamed(join(home, schemaFile), `${JSON.stringify(settingsSchema(), null, 2)}\n`)
 }

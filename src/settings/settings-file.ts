@@ -79,10 +79,12 @@ function ruleProblems(permissions: unknown): Problem[] {
 function keyProblems(keys: unknown): Problem[] {
   if (!isPlainObject(keys)) return []
   const chosen = Object.fromEntries(Object.entries(keys).map(([action, held]) => [action, [held].flat() as string[]]))
-  return keyClashes(chosen).map(({ action, key, taken }) => ({
+  const clashes = keyClashes(chosen).map(({ action, key, taken }): Problem => ({
     path: ['keys', action],
     words: `found "${key}", which ${taken}; choose another key, or give that action another one.`,
   }))
+  if (chosen.send?.length !== 0) return clashes
+  return [...clashes, { path: ['keys', 'send'], words: 'found no key: without one, no prompt could be sent.' }]
 }
 
 /** The message about a hook begins with its path: `hooks.Stop[0].matcher: …`. */

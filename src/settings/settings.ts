@@ -96,6 +96,8 @@ export type Settings = {
   notify: NonNullable<FileSettings['notify']>
   /** Folders beside the project that agents may read and change like it. */
   additionalFolders: readonly string[]
+  /** Whether the agents only plan; the mode sets this, and no file can. */
+  plans?: true
   /** Warnings to show before the first turn. */
   warnings: string[]
 }

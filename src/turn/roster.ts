@@ -16,6 +16,7 @@ import { pipeAgent } from '../agents/pipe/pipe-agent.ts'
 import { compactAt } from '../core/talk/compaction.ts'
 import { estimateTokens } from '../core/talk/tokens.ts'
 import { lastTurns } from '../core/talk/view.ts'
+import { planWords } from '../core/work/plan-answer.ts'
 import { looser } from '../core/work/agent.ts'
 import { noModelReason, profileOf, takesServers, vendorOf, withChoice } from '../settings/agent-settings.ts'
 import { behindVendorBorder } from '../border/vendor-border.ts'
@@ -26,6 +27,7 @@ import { allowsAct, answerRecord, turnAnswers, withRecordedAnswers } from '../na
 import { cliSessionRecord } from '../home/cli-sessions.ts'
 import { homeOf } from '../home/place.ts'
 import { nativeSeat } from '../native/native-seat.ts'
+import { planningAgent } from './planning-agent.ts'
 import { enabledAgents, leashOf, windowOf } from '../settings/enabled-agents.ts'
 
 export type RosterParts = {
@@ -62,13 +64,23 @@ export function openRoster(settings: Settings, parts: RosterParts): Roster {
 
 function openAgent(configured: AgentSettings, settings: Settings, seat: RosterSeat, parts: RosterParts): Agent {
   const agent = withSeatModel(configured, seat.model)
-  const profile = profileOf(agent)
-  const leash = leashOf(settings, agent, seat)
   if (agent.kind === 'native') {
     const { limits } = seat
+    const leash = leashOf(settings, agent, seat)
     const own = nativeIn({ agent, settings, leash, window: windowOf(agent), advises: parts.advises, limits }, parts)
     return agent.ownView ? withOwnView(own) : own
   }
+  if (!settings.plans) return openCli(agent, settings, { ...seat, leash: leashOf(settings, agent, seat) }, parts)
+  // Nothing loosens the leash of an agent that plans, not even a yes of the person for this seat.
+  const opened = openCli(agent, settings, { ...seat, leash: 'read', allowed: undefined }, parts)
+  return planningAgent(opened, wordsForPlanning(agent) === planWords)
+}
+
+/** Opens the agent of another program, on the leash of its seat. */
+function openCli(agent: CliAgentSettings, settings: Settings, seat: RosterSeat, parts: RosterParts): Agent {
+  const { leash } = seat
+  const profile = profileOf(agent)
+  const plans = settings.plans === true && !parts.advises
   if (agent.kind === 'screen') {
     const own = screenIn({ agent, settings, leash, window: windowOf(agent), seat, advises: parts.advises }, parts)
     const recording = parts.native ? withRecordedAnswers(own, answerRecord(parts.native), allowsAct) : own
@@ -86,8 +98,9 @@ function openAgent(configured: AgentSettings, settings: Settings, seat: RosterSe
       model: agent.model,
       effort: agent.effort,
       profile,
-      metaInstruction: instructionFor(profile, agent, settings, folders, adviceOf(parts)?.told),
+      metaInstruction: instructionFor(profile, agent, settings, folders, { lent: adviceOf(parts)?.told, plans }),
       folders,
+      plans,
       window: windowOf(agent),
       timeoutMs: (agent.timeoutSeconds ?? settings.timeoutSeconds) * 1000,
       silenceMs: (agent.silenceSeconds ?? settings.silenceSeconds) * 1000,
@@ -104,6 +117,7 @@ function openAgent(configured: AgentSettings, settings: Settings, seat: RosterSe
       enclose: wallAround(agent, {
         env: parts.env,
         advises: parts.advises,
+        plans,
         readable: () => lentFolders(parts),
         added: () => foldersOf(parts),
       }),
@@ -123,20 +137,27 @@ function withSeatModel(agent: AgentSettings, model: string | undefined): AgentSe
 const foldersOf = ({ native }: Pick<RosterParts, 'native'>): readonly string[] => native?.folders.now ?? []
 
 /**
- * The instruction after every prompt. It names the additional folders to a CLI that has no flag for them, and explains the tools that a
- * CLI gets for the turn.
+ * The instruction after every prompt. It names the additional folders to a CLI that has no flag for them, explains the tools that a CLI
+ * gets for the turn, and says that the agent only plans.
  */
 function instructionFor(
   profile: Profile | undefined,
   agent: CliAgentSettings,
   { metaInstruction }: Settings,
   folders: readonly string[],
-  lentTools?: string,
+  { lent, plans }: { lent?: string; plans: boolean },
 ): string | undefined {
   const reached = agent.command === undefined && profile?.reaches ? undefined : foldersWords(folders)
-  const tools = takesServers(agent) ? lentTools : undefined
-  if (reached === undefined && tools === undefined) return metaInstruction
-  return [metaInstruction, reached, tools].filter(Boolean).join('\n')
+  const tools = takesServers(agent) ? lent : undefined
+  const planning = plans ? wordsForPlanning(agent) : undefined
+  if (reached === undefined && tools === undefined && planning === undefined) return metaInstruction
+  return [metaInstruction, reached, tools, planning].filter(Boolean).join('\n')
+}
+
+/** The words for an agent that plans: those for the CLI's own plan mode, if it is started in one. */
+function wordsForPlanning(agent: CliAgentSettings): string | undefined {
+  const own = agent.kind === 'pipe' && agent.command === undefined ? profileOf(agent)?.planMode : undefined
+  return own ? own.words : planWords
 }
 
 /** How an agent can request thinking during its turn. An agent that only advises cannot. */
@@ -219,7 +240,7 @@ function screenSeat(
           agent,
           settings,
           added ?? [],
-          lent?.told?.(),
+          { lent: lent?.told?.(), plans: settings.plans === true && !advises },
         ),
         lent,
         added,

@@ -10,6 +10,7 @@ import { isEntry } from '../core/talk/entry.ts'
 import { importedBodies, importedDoc } from '../home/imported-sessions.ts'
 import { openProject } from '../home/project.ts'
 import { knownProjects } from '../home/projects.ts'
+import { eraseWorkers } from '../home/worker-crews.ts'
 import { openIndex } from '../store/index/conversation-index.ts'
 import { openSnapshots } from './project-snapshots.ts'
 import { unendedPrompts } from './unfinished-turns.ts'
@@ -39,8 +40,8 @@ export async function deletionHindrance(
 }
 
 /**
- * Deletes a session and everything stored about it: its entries, long bodies, copies from an import, snapshots, unfinished task trees,
- * and its words in the index. A note of the work is written first: if this process is killed, the next one that opens the project
+ * Deletes a session and everything stored about it: its entries, long bodies, workers, copies from an import, snapshots, unfinished task
+ * trees, and its words in the index. A note of the work is written first: if this process is killed, the next one that opens the project
  * finishes the work.
  */
 export async function deleteSession(parts: DeletionParts, session: Doomed): Promise<void> {
@@ -109,6 +110,7 @@ async function finish({ io, store, home, project }: DeletionParts, id: string, d
   } finally {
     await index.close()
   }
+  eraseWorkers(home, { project, session: { id } })
   for (const turn of turns) rmSync(join(folder, 'shown', `${turn}.jsonl`), { force: true })
   await removeBodies(store, project, bodies)
   const planned = new Set(turns)

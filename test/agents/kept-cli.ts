@@ -1,8 +1,9 @@
 // A stand-in for a CLI that takes prompt after prompt: node kept-cli.ts <protocol> <leash> <model> <words for an effort>. Its answer names its
 // process, the number of the prompt, its leash, model and effort, and what it was told since the last prompt; words of the prompt say what
-// else it does.
+// else it does. On SIGUSR2 it acts without a prompt.
+import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { closeSync } from 'node:fs'
+import { closeSync, writeFileSync } from 'node:fs'
 
 type Message = Record<string, any>
 
@@ -28,20 +29,47 @@ function change(what: string, to: Partial<typeof now>, accept: () => void, refus
 /** What the program does once its turn is over. */
 let afterwards = () => {}
 
-/** Takes a prompt: `say` prints the answer of the turn. */
-function take(prompt: string, say: (text: string) => void): void {
+/** How a protocol tells of a turn. */
+type Telling = {
+  /** A command begins, or is over. */
+  calls(id: string): void
+  called(id: string): void
+  /** Something is not allowed; `then` is called once that is settled. */
+  isRefused(then: () => void): void
+  /** Another agent works for this one, and goes on after the turn. */
+  delegates?(): void
+  /** The answer, which ends the turn. */
+  say(text: string): void
+}
+
+/** Takes a prompt. */
+function take(prompt: string, turn: Telling): void {
   prompts++
   if (prompt.includes('it dies')) process.exit(3)
   if (prompt.includes('it hangs')) return
   if (prompt.includes('it babbles')) console.log('no message of the protocol')
   if (prompt.includes('it refuses changes')) changes = 'refused'
   if (prompt.includes('it ignores changes')) changes = 'ignored'
-  const heard = told.splice(0)
-  say(`pid ${process.pid} prompt ${prompts} ${Object.values(now).join(' ')}${heard.map((one) => `, ${one}`).join('')}`)
-  if (prompt.includes('it babbles')) console.log('no message of the protocol')
+  const heard = told.splice(0).map((one) => `, ${one}`)
+  if (prompt.includes('it goes on')) turn.calls('endless')
+  if (prompt.includes('it logs in')) writeFileSync(process.env.LOGIN!, '{"tokens":"fresh","claudeAiOauth":"fresh"}')
+  if (prompt.includes('it delegates')) turn.delegates?.()
+  const seconds = /it leaves a (child|daemon)/.exec(prompt)?.[1] === 'child' ? '97' : '96'
+  if (prompt.includes('it leaves a')) {
+    turn.calls('left')
+    spawn('sleep', [seconds], { stdio: 'ignore', detached: prompt.includes('daemon') }).unref()
+    turn.called('left')
+  }
+  const say = () => {
+    turn.say(`pid ${process.pid} prompt ${prompts} ${Object.values(now).join(' ')}${heard.join('')}`)
+    if (prompt.includes('it babbles')) console.log('no message of the protocol')
+  }
+  if (prompt.includes('it is refused')) turn.isRefused(say)
+  else say()
+  process.once('SIGUSR2', () => turn.calls('late'))
   afterwards = () => {
     afterwards = () => {}
-    if (prompt.includes('it leaves')) process.exit(0)
+    if (/it leaves\./.test(prompt)) process.exit(0)
     if (prompt.includes('it stalls')) process.kill(process.pid, 'SIGSTOP')
     if (!prompt.includes('it goes deaf')) return
     closeSync(0)
@@ -57,6 +85,9 @@ const codexLeashes: Record<string, string> = {
   'workspaceWrite on-request': 'edit',
   'dangerFullAccess never': 'all',
 }
+
+/** The ACP requests of ours that wait for their answer. */
+const requests = new Map<string, () => void>()
 
 const protocols: Record<string, (message: Message) => void> = {
   claude({ type, message, request_id, request }) {
@@ -74,15 +105,25 @@ const protocols: Record<string, (message: Message) => void> = {
       return change(what, changed[subtype](), () => respond({ subtype: 'success' }), refuse)
     }
     if (type !== 'user') return
-    take(message.content, (result) => {
-      print({ type: 'system', subtype: 'init', session_id: 'k', capabilities: [] })
-      print({
-        type: 'result',
-        subtype: 'success',
-        is_error: false,
-        result,
-        usage: { input_tokens: 1, output_tokens: 1 },
-      })
+    const permission_denials: object[] = []
+    const block = (type: string, role: string, content: object) =>
+      print({ type, message: { role, content: [content] } })
+    take(message.content, {
+      calls: (id) => block('assistant', 'assistant', { type: 'tool_use', id, name: 'Bash', input: {} }),
+      called: (id) => block('user', 'user', { type: 'tool_result', tool_use_id: id, content: '' }),
+      delegates() {
+        const tasks = [{ task_id: 'its', task_type: 'local_agent', description: 'works' }]
+        print({ type: 'system', subtype: 'background_tasks_changed', tasks })
+      },
+      isRefused(then) {
+        permission_denials.push({ tool_name: 'Write', tool_input: { file_path: 'new.txt' } })
+        then()
+      },
+      say(result) {
+        const usage = { input_tokens: 100, output_tokens: 5 }
+        print({ type: 'system', subtype: 'init', session_id: 'k', capabilities: [] })
+        print({ type: 'result', subtype: 'success', is_error: false, result, usage, permission_denials })
+      },
     })
   },
   codex({ id, method, params }) {
@@ -108,9 +149,23 @@ const protocols: Record<string, (message: Message) => void> = {
     if (method !== 'turn/start') return
     const threadId = 'k'
     now.effort = params.effort ?? now.effort
-    take(params.input[0].text, (text) => {
-      print({ method: 'item/completed', params: { threadId, item: { id: 'i', type: 'agentMessage', text } } })
-      print({ method: 'turn/completed', params: { threadId, turn: { id: 'turn', status: 'completed' } } })
+    const item = (method: string, item: object) => print({ method: `item/${method}`, params: { threadId, item } })
+    const command = { type: 'commandExecution', command: 'touch new.txt' }
+    take(params.input[0].text, {
+      calls: (id) => item('started', { ...command, id, status: 'inProgress' }),
+      called: (id) => item('completed', { ...command, id, status: 'completed' }),
+      isRefused(then) {
+        item('completed', { ...command, id: 'refused', status: 'declined' })
+        then()
+      },
+      delegates: () => print({ method: 'turn/started', params: { threadId: 'helper', turn: { id: 'its' } } }),
+      say(text) {
+        // An app-server counts a thread from its beginning.
+        const total = { inputTokens: 100 * prompts, cachedInputTokens: 0, outputTokens: 5 * prompts }
+        item('completed', { id: 'i', type: 'agentMessage', text })
+        print({ method: 'thread/tokenUsage/updated', params: { threadId, tokenUsage: { total } } })
+        print({ method: 'turn/completed', params: { threadId, turn: { id: 'turn', status: 'completed' } } })
+      },
     })
   },
   pi({ id, type, message, modelId, level }) {
@@ -124,10 +179,29 @@ const protocols: Record<string, (message: Message) => void> = {
     answer(true)
     if (type !== 'prompt') return
     print({ type: 'agent_start' })
-    take(message, (text) => {
-      const content = [{ type: 'text', text }]
-      print({ type: 'message_end', message: { role: 'assistant', content, stopReason: 'stop' } })
-      print({ type: 'agent_settled' })
+    const over = (toolCallId: string, toolName: string, text: string, isError: boolean) =>
+      print({
+        type: 'tool_execution_end',
+        toolCallId,
+        toolName,
+        result: { content: [{ type: 'text', text }] },
+        isError,
+      })
+    take(message, {
+      calls: (toolCallId) => print({ type: 'tool_execution_start', toolCallId, toolName: 'bash', args: {} }),
+      called: (id) => over(id, 'bash', '', false),
+      isRefused(then) {
+        const call = { toolCallId: 'refused', toolName: 'write', args: { path: 'new.txt' } }
+        print({ type: 'tool_execution_start', ...call })
+        over(call.toolCallId, call.toolName, 'Tool write not found', true)
+        then()
+      },
+      say(text) {
+        const usage = { input: 100, output: 5, cacheRead: 0, cacheWrite: 0 }
+        const content = [{ type: 'text', text }]
+        print({ type: 'message_end', message: { role: 'assistant', content, usage, stopReason: 'stop' } })
+        print({ type: 'agent_settled' })
+      },
     })
   },
   acp({ id, method, params }) {
@@ -137,6 +211,7 @@ const protocols: Record<string, (message: Message) => void> = {
       availableModes: ['read', 'ask', 'edit', 'all'].map((one) => ({ id: one, name: one })),
     }
     if (id === undefined) return
+    if (method === undefined) return requests.get(id)?.()
     if (method === 'initialize') return reply({ protocolVersion: 1, agentCapabilities: { loadSession: true } })
     if (method === 'session/new') return reply({ sessionId: 'k', modes })
     if (method === 'session/load') return reply({ modes })
@@ -145,10 +220,28 @@ const protocols: Record<string, (message: Message) => void> = {
       return reply({})
     }
     if (method !== 'session/prompt') return print({ jsonrpc: '2.0', id, error: { code: -32601, message: 'not known' } })
-    take(params.prompt[0].text, (text) => {
-      const update = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } }
-      print({ jsonrpc: '2.0', method: 'session/update', params: { sessionId: 'k', update } })
-      reply({ stopReason: 'end_turn' })
+    const sessionId = 'k'
+    const update = (update: object) =>
+      print({ jsonrpc: '2.0', method: 'session/update', params: { sessionId, update } })
+    take(params.prompt[0].text, {
+      calls: (toolCallId) =>
+        update({ sessionUpdate: 'tool_call_update', toolCallId, title: 'run', kind: 'execute', status: 'in_progress' }),
+      called: (toolCallId) => update({ sessionUpdate: 'tool_call_update', toolCallId, status: 'completed' }),
+      isRefused(then) {
+        const options = [
+          { optionId: 'yes', name: 'Yes', kind: 'allow_once' },
+          { optionId: 'no', name: 'No', kind: 'reject_once' },
+        ]
+        const toolCall = { toolCallId: 'refused', title: 'new.txt', kind: 'edit' }
+        requests.set('permission', then)
+        const params = { sessionId, toolCall, options }
+        print({ jsonrpc: '2.0', id: 'permission', method: 'session/request_permission', params })
+      },
+      say(text) {
+        update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } })
+        const token_count = { input_tokens: 100, output_tokens: 5 }
+        reply({ stopReason: 'end_turn', _meta: { quota: { token_count } } })
+      },
     })
   },
 }

@@ -1,17 +1,19 @@
 import type { Entry, Event } from '../../src/core/talk/entry.ts'
 import type { Profile } from '../../src/core/profile/profile.ts'
 import type { TurnTerms } from '../../src/core/profile/turn-terms.ts'
+import type { PipeParts } from '../../src/agents/pipe/pipe-agent.ts'
 import type { Leash, Turn } from '../../src/core/work/agent.ts'
 import { join } from 'node:path'
 import { acpAgent } from '../../src/agents/acp/acp-agent.ts'
 import { pipeAgent } from '../../src/agents/pipe/pipe-agent.ts'
 import { profileNamed } from '../../src/profiles/all.ts'
 import { memoryStore } from '../../src/store/memory-store.ts'
-import { labelled } from '../base/alive.ts'
+import { alive, labelled } from '../base/alive.ts'
 import { eventsOf, turnOf } from '../contract/agent.ts'
 import { entriesOf, roomyPool } from './warm-acp-rig.ts'
 
-const program = join(import.meta.dirname, 'kept-cli.ts')
+/** The program of the stand-in, for which a wall needs to be open. */
+export const program = join(import.meta.dirname, 'kept-cli.ts')
 const command = (protocol: string, how: string) => `exec '${process.execPath}' '${program}' ${protocol} ${how}`
 const leashes = { read: 'read', ask: 'ask', edit: 'edit', all: 'all' }
 
@@ -37,15 +39,20 @@ function profileOf(protocol: string): Profile {
 export const protocols = ['claude', 'codex', 'pi', 'acp'] as const
 
 /** A chat with one such agent: its turns are kept in a log, and each goes on with what the log says. */
-export function keptChat(protocol: (typeof protocols)[number]) {
+export function keptChat(
+  protocol: (typeof protocols)[number],
+  parts: Partial<Pick<PipeParts, 'enclose' | 'env'>> = {},
+) {
   const warm = roomyPool()
   const profile = profileOf(protocol)
-  const { env } = labelled()
+  const { label, env } = labelled()
   const blobs = memoryStore().blobs('test')
   let log: Entry[] = []
   let turns = 0
   return {
     warm,
+    /** The commands of its processes that still run. */
+    running: () => alive(label),
     /** One turn; all its events. */
     async take(
       prompt: string,
@@ -53,7 +60,11 @@ export function keptChat(protocol: (typeof protocols)[number]) {
     ): Promise<Event[]> {
       const id = `t${++turns}`
       const spec = { name: 'sayer', window: 1000, timeoutMs: 60_000, silenceMs: 30_000, profile, model, effort }
-      const agent = (protocol === 'acp' ? acpAgent : pipeAgent)(spec, { leash }, { blobs, env, warm })
+      const agent = (protocol === 'acp' ? acpAgent : pipeAgent)(
+        spec,
+        { leash },
+        { ...parts, blobs, env: { ...env, ...parts.env }, warm },
+      )
       const events = await eventsOf(agent, turnOf({ id, prompt, history: log, leash, ...turn }))
       await agent.close()
       log = [...log, ...entriesOf(id, prompt, events)]

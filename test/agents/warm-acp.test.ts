@@ -171,7 +171,11 @@ test('a yes that an agent keeps itself ends with its process, which takes no fur
     { optionId: 'yes', name: 'Yes', kind: 'allow_once' },
   ]
   const toolCall = { toolCallId: 'c1', title: 'May I?' }
-  const steps = [{ request: 'session/request_permission' as const, params: { toolCall, options } }, ...counting.steps]
+  const steps = [
+    { request: 'session/request_permission' as const, params: { toolCall, options } },
+    { update: { sessionUpdate: 'tool_call_update', toolCallId: 'c1', status: 'completed' } },
+    ...counting.steps,
+  ]
   for (const [pick, answers] of [
     ['always', ['a1', 'b1']],
     ['yes', ['a1', 'a2']],

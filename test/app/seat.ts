@@ -96,6 +96,7 @@ export class Seat {
       const opened = await openSession(project, 'id' in fork || 'of' in fork ? {} : fork, io.clock)
       this.app = { ...this.app, session: opened, conversation: conversationOf(io, project, blobs, opened) }
     },
+    leftSession: () => new AbortController().signal,
     renamed: async (name) => {
       this.app = { ...this.app, session: { ...this.app.session, name } }
     },

@@ -107,6 +107,25 @@ test('an action asks for a line or a yes in the list, and its words or its fault
   assert.deepEqual(said, ['fix the flaky test now', undefined, false, true])
 })
 
+test('control sequences in the words of a question, of an action and of a search never reach the terminal', async () => {
+  const hostile = 'evil\u001b[2J\u001b]0;title\u0007\u202e'
+  const at = await open(rows, {
+    act: async (_action, _row, talk) => ((await talk.sure(hostile)) ? hostile : Promise.reject(new Error(hostile))),
+  })
+  const lines: string[] = []
+  for (const key of [ctrlD, 'y', ctrlD, 'n', 'x']) {
+    at.panel.handleInput(key)
+    await settled()
+    lines.push(...at.panel.render(60))
+  }
+  const unstyled = stripTerminalSequences(lines.join('\n')).split('\n')
+  assert.equal(unstyled.filter((line) => line.includes('evil⟨U+202E⟩')).length, 4)
+  assert.deepEqual(
+    lines.filter((line) => line.includes('\u001b[2J') || line.includes('\u001b]') || line.includes('\u202e')),
+    [],
+  )
+})
+
 test('a list without rows says so, and its keys do no harm', async (t) => {
   const { lines, press, acts } = await open([])
   golden(t, lines().join('\n'))

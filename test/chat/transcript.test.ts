@@ -1,6 +1,7 @@
 import { withResult } from '../../src/chat/transcript/call-blocks.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { shortPath } from '../../src/base/files/short-path.ts'
 import { wholeFile } from '../../src/core/talk/question.ts'
 import fc from '../cases.ts'
 import { stripTerminalSequences, visibleWidth } from '@earendil-works/pi-tui'
@@ -400,17 +401,33 @@ test('a call is summarised by its most telling field', () => {
     'ls\n-l',
     undefined,
   ]
-  assert.deepEqual(inputs.map(inputSummary), [
-    'npm test',
-    'git status',
-    'Which colour?',
-    'Do it',
-    'a.ts, b.ts',
-    '{"offset":10,"limit":20}',
-    '',
-    'ls -l',
-    '',
-  ])
+  assert.deepEqual(
+    inputs.map((input) => inputSummary(input)),
+    ['npm test', 'git status', 'Which colour?', 'Do it', 'a.ts, b.ts', '{"offset":10,"limit":20}', '', 'ls -l', ''],
+  )
+})
+
+test('the path of a file in the folder that the agents work in is shown relative to it', () => {
+  const shorten = (path: string) => shortPath(path, '/work/app')
+  const inputs = [
+    { file_path: '/work/app/src/a.ts', content: '/work/app/b.ts' },
+    { path: '/work/app2/a.ts' },
+    { command: 'cat /work/app/src/a.ts' },
+    { input: '*** Begin Patch\n*** Update File: /work/app/a.ts\n@@\n-1\n+2\n*** End Patch' },
+  ]
+  assert.deepEqual(
+    inputs.map((input) => inputSummary(input, shorten)),
+    ['src/a.ts', '/work/app2/a.ts', 'cat /work/app/src/a.ts', 'a.ts'],
+  )
+  const call: Block = {
+    ...{ type: 'call', key: 1, turn: 't', call: 'c', by: 'claude', tool: 'Read', input: inputs[0] },
+    ...{ state: 'ok', since: 0, output: '', changes: [] },
+  }
+  const shown = new BlockRenderer().lines(call, undefined, 60, { ...look(), shorten }, false)
+  assert.deepEqual(
+    shown.map((line) => line.replaceAll(/\x1b\[[\d;]*m/g, '')),
+    ['● claude', '  ✓ Read src/a.ts'],
+  )
 })
 
 test('only an address that is shown can be clicked', () => {

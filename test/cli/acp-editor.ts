@@ -35,6 +35,10 @@ export function editorOn(
     .onNotification(acp.methods.client.session.update, ({ params }) => void seen.updates.push(params.update))
     .connect(stream)
   const { agent } = connection
+  const said = (voice: 'agent_message_chunk' | 'agent_thought_chunk') =>
+    seen.updates
+      .map((update) => (update.sessionUpdate === voice && update.content.type === 'text' ? update.content.text : ''))
+      .join('')
   return {
     agent,
     seen,
@@ -43,12 +47,9 @@ export function editorOn(
     prompt: (sessionId: string, text: string) =>
       agent.request(acp.methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text }] }),
     /** The words of the agent, as one text. */
-    text: () =>
-      seen.updates
-        .map((update) =>
-          update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text' ? update.content.text : '',
-        )
-        .join(''),
+    text: () => said('agent_message_chunk'),
+    /** What termaite says beside the answer, to an editor that has no place for notices. */
+    thoughts: () => said('agent_thought_chunk'),
     async close() {
       const exited = child.exitCode === null ? once(child, 'exit') : [child.exitCode]
       child.stdin!.end()

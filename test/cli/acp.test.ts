@@ -29,7 +29,10 @@ test(
     await first.initialize()
     const { sessionId } = await first.begin(machine.project)
     assert.deepEqual(await first.prompt(sessionId, 'hello'), { stopReason: 'end_turn' })
-    assert.equal(first.text(), '_spent failed: error: usage limit reached_\n\nHello from good.\n')
+    assert.deepEqual(
+      [first.thoughts(), first.text()],
+      ['spent failed: error: usage limit reached\n\n', 'Hello from good.\n'],
+    )
     assert.deepEqual(
       first.seen.asked.map(({ options }) => options.map(({ kind }) => kind)),
       [['allow_once', 'reject_once', 'allow_once']],
@@ -114,10 +117,8 @@ test('our own agent asks the editor for leave, and shows its changes', options, 
     'execute',
     { command: 'git push' },
   ])
-  assert.match(
-    editor.text(),
-    /^_thinking: native (?:chose direct|did not name a framework in time).*_\n\nIt says two now\.$/,
-  )
+  assert.match(editor.thoughts(), /^thinking: native (?:chose direct|did not name a framework in time)/m)
+  assert.equal(editor.text(), 'It says two now.')
   assert.deepEqual(await editor.close(), { code: 0, faults: [] })
 })
 

@@ -39,6 +39,15 @@ function holding(machine: Machine, word: string): string[] {
     .sort()
 }
 
+/** Leaves the conversation of a worker, as a turn of the coordinator in that session would have. Returns its folder. */
+function leaveWorker(machine: Machine, session: string, words: string): string {
+  const folder = join(machine.home, 'crew', `${machine.slug}.${session}`)
+  mkdirSync(folder, { recursive: true })
+  const entry = { type: 'prompt', text: words, id: 'a', at: 1, by: 'user', session, turn: 't.1' }
+  writeFileSync(join(folder, '1.jsonl'), `${JSON.stringify(entry)}\n`)
+  return folder
+}
+
 /**
  * Two sessions: one whose prompt, long answer and name hold the word pelican, and one without it, with a turn before it and
  * one behind it. Returns their ids.
@@ -57,11 +66,17 @@ async function pelicans(machine: Machine): Promise<{ pelican: string; other: str
 test('sessions delete asks first, and then the words of the session are nowhere left', async (t) => {
   const machine = new Machine(t)
   const { pelican, other } = await pelicans(machine)
+  const [workers, others] = [pelican, other].map((id) => leaveWorker(machine, id, id === pelican ? 'pelican' : 'heron'))
   const project = ['history.jsonl', 'output/<hash>', 'project.json', 'snapshots/turns/<turn>.json']
   const places = holding(machine, 'pelican').map((path) =>
     path.replace(/[0-9a-f]{64}/, '<hash>').replace(/turns\/\w+/, 'turns/<turn>'),
   )
-  assert.deepEqual(places, [...project.map((name) => `projects/<project>/${name}`), 'settings.json', 'termaite.db'])
+  assert.deepEqual(places, [
+    `crew/<project>.${pelican}/1.jsonl`,
+    ...project.map((name) => `projects/<project>/${name}`),
+    'settings.json',
+    'termaite.db',
+  ])
   const unasked = await machine.call(['sessions', 'delete', pelican])
   golden(t, [unasked.code, unasked.err])
   const nameless = await machine.call(['sessions', 'delete', '--yes'])
@@ -70,6 +85,7 @@ test('sessions delete asks first, and then the words of the session are nowhere 
   const done = await machine.run(['sessions', 'delete', pelican.slice(0, 22), '--yes'])
   golden(t, [done.code, done.out, done.err])
   assert.deepEqual(holding(machine, 'pelican'), ['settings.json'])
+  assert.deepEqual([existsSync(workers!), existsSync(others!)], [false, true])
   assert.deepEqual(
     (await listed(machine)).map(({ id, turns }) => [id, turns]),
     [[other, 2]],

@@ -325,9 +325,14 @@ test('forget knows a project by a link to it, by a folder in it, and by its name
   symlinkSync(machine.project, join(machine.folder, 'link'))
   for (const typed of ['link', 'project/deep', slugOf(machine.project)]) {
     await machine.run(['-p', 'one'])
+    for (const crew of [`${slugOf(machine.project)}.s1`, 'docs'])
+      mkdirSync(join(machine.home, 'crew', crew), { recursive: true })
     const { code, out } = await machine.run(['forget', typed, '--yes'], { cwd: machine.folder })
     golden(t, [code, out], { [machine.folder]: '<machine>' })
-    assert.deepEqual(readdirSync(join(machine.home, 'projects')), [])
+    assert.deepEqual(
+      ['projects', 'crew'].map((part) => readdirSync(join(machine.home, part))),
+      [[], ['docs']],
+    )
   }
   await machine.run(['-p', 'one'])
   rmSync(machine.file('project.json'))

@@ -11,8 +11,10 @@ const options = { timeout: 60_000, skip: hiddenClone }
 async function turn(t: TestContext, permissions: object) {
   const call = (input: object) => ({ call: { tool: 'more_tools', input: { name: 'mcp__notes__resources', input } } })
   const server = await modelServer(({ count }) => {
-    if (count === 1) return call({ find: 'today' })
-    return count === 2 ? call({ uri: 'notes://today' }) : { text: 'Done.' }
+    // This call waits for the server; a tool of a server that is not connected yet needs a yes, whatever it does.
+    if (count === 1) return { call: { tool: 'more_tools', input: { name: 'notes' } } }
+    if (count === 2) return call({ find: 'today' })
+    return count === 3 ? call({ uri: 'notes://today' }) : { text: 'Done.' }
   })
   t.after(() => server.close())
   const machine = new Machine(t)
@@ -24,9 +26,10 @@ async function turn(t: TestContext, permissions: object) {
   })
   const { code } = await machine.run(['-p', 'look'], { env: { ANTHROPIC_API_KEY: 'made-up' } })
   const history = machine.history()
-  const tools = history.flatMap((entry) => (entry.type === 'call' ? [`${entry.tool} via ${entry.via}`] : []))
-  assert.deepEqual(tools, Array(2).fill('mcp__notes__resources via more_tools'))
-  return { code, results: history.flatMap((entry) => (entry.type === 'result' ? [entry.text] : [])) }
+  const tools = history.flatMap((entry) => (entry.type === 'call' ? [[entry.tool, entry.via]] : []))
+  const resources = ['mcp__notes__resources', 'more_tools']
+  assert.deepEqual(tools, [['more_tools', undefined], resources, resources])
+  return { code, results: history.flatMap((entry) => (entry.type === 'result' ? [entry.text] : [])).slice(1) }
 }
 
 const listed = '- notes://today: today. What is to be done.'

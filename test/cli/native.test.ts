@@ -279,16 +279,20 @@ test('a failed subagent is reported in words, and its denials are in the exit co
   assert.equal(results[1], 'Not allowed.')
 })
 
-test('--mode plan is our own agent’s alone; without a model for one it says what to do', options, async (t) => {
-  const { machine, run, server } = await nativeOn(t, 'anthropic', () => ({ text: 'a plan' }))
-  assert.equal((await run('-p', 'how?', '--mode', 'plan')).out, 'a plan\n')
-  assert.match(JSON.stringify(server.turns()[0]!.body.system), /plan mode/)
-  machine.agents({ other: 'echo other' })
-  if ((await localServers(realClock)).length > 0) return t.diagnostic('a model server of this machine would answer')
-  const { code, err } = await machine.call(['-p', 'how?', '--mode', 'plan'])
-  assert.equal(code, 2)
-  golden(t, err)
-})
+test(
+  'our own agent plans with --mode plan; without a model for one --mode agent says what to do',
+  options,
+  async (t) => {
+    const { machine, run, server } = await nativeOn(t, 'anthropic', () => ({ text: 'a plan' }))
+    assert.equal((await run('-p', 'how?', '--mode', 'plan')).out, 'a plan\n')
+    assert.match(JSON.stringify(server.turns()[0]!.body.system), /plan mode/)
+    machine.agents({ other: 'echo other' })
+    if ((await localServers(realClock)).length > 0) return t.diagnostic('a model server of this machine would answer')
+    const { code, err } = await machine.call(['-p', 'how?', '--mode', 'agent'])
+    assert.equal(code, 2)
+    golden(t, err)
+  },
+)
 
 test(
   'questions, refusals and acts are in the audit, whole and without secrets; a change of the file is found',

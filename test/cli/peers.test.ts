@@ -98,7 +98,7 @@ test('without a person at the terminal, a question is answered by a follower, an
   go(machine)
   const events = await follower.seen((all) => all.some(({ type }) => type === 'question'))
   const question = events.find((event) => event.type === 'question')!
-  const { id } = question.question.options[0]!
+  const { id } = question.question.options.find(({ means }) => means === 'always')!
   assert.deepEqual(
     [
       await peer.answer(turn.turn, 'another question', [id]),

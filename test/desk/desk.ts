@@ -31,6 +31,8 @@ export type Seating = {
   clock?: Clock
   /** The PATH on which commands are looked for, where it is not the usual one. */
   path?: string
+  /** Variables of the agents besides the usual ones. */
+  env?: Record<string, string | undefined>
   commands?(controls: DeskControls): CommandList
   /** Agents besides the plain commands. */
   agents?: AgentSettings[]
@@ -45,7 +47,10 @@ export async function sitDown(
   { clock = realClock, wishes = {}, path = process.env.PATH!, ...seating }: Seating = {},
 ): Promise<Sat> {
   const streams = { in: new PassThrough(), out: new PassThrough(), err: new PassThrough() }
-  const env = { PATH: path, HOME: folder, TERMAITE_KEYCHAIN: 'off', TERMAITE_HOME: join(folder, 'termaite') }
+  const env = {
+    ...{ PATH: path, HOME: folder, TERMAITE_KEYCHAIN: 'off', TERMAITE_HOME: join(folder, 'termaite') },
+    ...seating.env,
+  }
   const stop = new AbortController()
   const io = { env, cwd: join(folder, 'project'), piped: false, ...streams, clock, signal: stop.signal }
   const place = placeOf(io)

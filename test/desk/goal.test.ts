@@ -100,6 +100,7 @@ test('/goal says what it needs, shows what goes on, and ends by /goal off or Esc
   await at.type('/goal', 'type a command')
   await at.type('/goal off', 'no goal')
   await at.type('/goal --max many npm test', '--max')
+  await at.type('/goal --max', '--max')
   const beginning = async (times: number) => {
     desk.submit('/goal false')
     await seen(() => readFileSync(join(folder, 'work'), 'utf8') === 'begun\n'.repeat(times))
@@ -128,6 +129,24 @@ test('a goal ends with the chat, and the conversation says so', { timeout }, asy
   await desk.close()
   const { entries } = await desk.app().conversation.read()
   at.golden(entries.flatMap((entry) => (entry.type === 'note' ? [entry.text] : [])))
+})
+
+test('a goal and a loop end when another session is opened, and their own session says so', { timeout }, async (t) => {
+  const at = await working(t)
+  const { desk, heard, until, folder } = at
+  for (const [line, waits] of [
+    ['/loop 10m again', 'loop: waits'],
+    [`/goal echo begun >> ${folder}/checks; sleep 60`, 'goal: first'],
+  ] as const) {
+    desk.submit(line)
+    await until(() => desk.standing().progress?.startsWith(waits) === true)
+    const { conversation } = desk.app()
+    await at.type('/reset')
+    const { entries } = await conversation.read()
+    at.golden(entries.flatMap((entry) => (entry.type === 'note' ? [entry.text] : [])))
+    assert.deepEqual([(await desk.app().conversation.read()).entries, desk.standing().progress], [[], undefined])
+  }
+  assert.deepEqual(replies(heard), ['done'])
 })
 
 test(

@@ -5,7 +5,7 @@ import type { DeskControls, TurnEnd } from '../../src/desk/desk-controls.ts'
 import { DeclinedQuestions } from '../../src/core/turns/declined-questions.ts'
 import { loopCommand } from '../../src/desk/slash/agents/loop.ts'
 import { goalCommand } from '../../src/desk/slash/agents/goal.ts'
-import { GoesOn } from '../../src/desk/slash/shared/goes-on.ts'
+import { OngoingWork } from '../../src/desk/slash/shared/ongoing-work.ts'
 import { plain, seated } from '../app/seat.ts'
 import { until } from '../until.ts'
 import { goldenOf } from '../golden.ts'
@@ -27,7 +27,7 @@ test('the turns of a loop begin at its pace, and one that takes longer is follow
       return fine
     },
   }
-  const running = loopCommand(controls, new GoesOn()).run('--max 3 10m look', seat.world)
+  const running = loopCommand(controls, new OngoingWork()).run('--max 3 10m look', seat.world)
   await until(() => clock.asleep === 1)
   await clock.turn(540_000)
   await running
@@ -42,7 +42,7 @@ test('a question that was declined ends a goal after the turn', async (t) => {
     command: async () => ({ exit: 1, output: 'no' }),
     turn: async () => ({ ...fine, declined: 'May claude run rm -r build?' }),
   }
-  await goalCommand(controls, new GoesOn()).run('make check', seat.world)
+  await goalCommand(controls, new OngoingWork()).run('make check', seat.world)
   golden(t, seat.said)
 })
 

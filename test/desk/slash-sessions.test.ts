@@ -117,12 +117,17 @@ test('/clear with the word typed erases history, outputs, snapshots, index and t
   const { kept } = treesOf(seat.app)
   await kept.update(() => [{ id: 't', prompt: 'a secret thing', tasks: [] }])
   assert.equal((await indexed(seat)).length, 1)
+  const workers = join(seat.home, 'crew', `${seat.app.project.slug}.${seat.app.session.id}`)
+  mkdirSync(workers, { recursive: true })
   seat.answers.push(['Delete '])
   golden(t, await seat.type('/clear'), { [seat.folder]: '<seat>' })
   const folder = join(seat.home, 'projects', seat.app.project.slug)
   assert.deepEqual(
-    [existsSync(history(seat)), existsSync(join(folder, 'snapshots')), await indexed(seat), await kept.read()],
-    [false, false, [], []],
+    [
+      ...[history(seat), join(folder, 'snapshots'), workers].map((path) => existsSync(path)),
+      ...[await indexed(seat), await kept.read()],
+    ],
+    [false, false, false, [], []],
   )
   const doc = await seat.app.project.doc.read()
   assert.deepEqual(Object.keys(doc.sessions), [seat.app.session.id], 'only the new session is known')

@@ -10,7 +10,7 @@ import { consult } from '../../src/core/work/verbs.ts'
 import { Crew } from '../../src/crew/crew.ts'
 import { blobsOf, logOf, SlotLedger } from '../../src/crew/slot-ledger.ts'
 import { keepEnvelope } from '../../src/crew/worker-turn.ts'
-import { workersOf } from '../../src/app/coordinator/kept-workers.ts'
+import { workersOf } from '../../src/home/worker-crews.ts'
 import { plain, seated, type Seat } from '../app/seat.ts'
 import { goldenOf } from '../golden.ts'
 

@@ -114,12 +114,20 @@ test('a tool that is no planner’s is refused by the policy as well, were it th
 
 const native = { name: 'native', kind: 'native', contextWindowTokens: 200_000 }
 
-test('/plan and /mode say whose turns these are; where there is no agent of our own, that is said', async (t) => {
-  const none = await seated(t, plain({ amber: 'cat' }))
+test('/plan and /mode say whose turns these are; where no agent can take one, that is said', async (t) => {
+  const none = await seated(t, plain({}))
   golden(t, await none.type('/plan'))
+  const others = await seated(t, plain({ amber: 'cat' }))
+  golden(t, await others.type('/mode agent'))
   const seat = await seated(t, { agents: [{ name: 'amber', command: 'cat', contextWindowTokens: 1000 }, native] })
   golden(t, await seat.type('/plan'))
-  assert.deepEqual(seat.app.roster.names().length > 0 && seat.app.settings.agents.map(({ name }) => name), ['native'])
+  assert.deepEqual(
+    seat.app.settings.agents.map(({ name, leash, wall }) => ({ name, leash, wall })),
+    [
+      { name: 'amber', leash: 'read', wall: true },
+      { name: 'native', leash: undefined, wall: undefined },
+    ],
+  )
   assert.equal(seat.app.settings.permissions.mode, 'plan')
   assert.deepEqual(await seat.type('/plan how?'), [])
   golden(t, await seat.type('/plan'))

@@ -24,6 +24,15 @@ const times = (text: string, part: string) => text.split(part).length - 1
 const pool = () =>
   new WarmProcesses({ clock: realClock, idleMs: 600_000, memory: () => ({ total: 2 ** 34, free: 2 ** 33 }) })
 
+const patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: new.txt\n+new\n*** End Patch\nEOF"
+
+/** A call that makes a file, and what becomes of it in the list of denials. */
+const writes: Readonly<Record<string, { call: { tool: string; input: object }; denied: RegExp }>> = {
+  claude: { call: { tool: 'Write', input: { file_path: 'new.txt', content: 'new\n' } }, denied: /^Write: new\.txt$/ },
+  codex: { call: { tool: 'exec_command', input: { cmd: patch } }, denied: /^file_change: new\.txt$|^patch rejected: / },
+  pi: { call: { tool: 'write', input: { path: 'new.txt', content: 'new\n' } }, denied: /^write: new\.txt$/ },
+}
+
 /** How the model of a CLI calls for a command. */
 const shells: Readonly<Record<string, (command: string) => { tool: string; input: object }>> = {
   claude: (command) => ({ tool: 'Bash', input: { command } }),
@@ -151,6 +160,29 @@ for (const [cli, shell] of Object.entries(shells)) {
     assert.deepEqual([left.map(({ command }) => command), pids], [['sleep 71'], left.map(({ pid }) => pid)])
   })
 
+  test(
+    `${cli} has a denial in the turn that it belongs to, and not in the next one of the same process`,
+    { skip },
+    async () => {
+      const { call, denied } = writes[cli]!
+      for (const leash of ['ask', 'read'] as const) {
+        const warm = pool()
+        await using it = await talk(cli, ({ count }) => (count === 1 ? { call } : { text: `Answer ${count}.` }), {
+          warm,
+        })
+        const first = outcomeOf(await it.say('Make new.txt.', leash))
+        const kept = await it.left()
+        const second = outcomeOf(await it.say('Go on.', leash))
+        const denials = first?.ok
+          ? first.denials?.map((text) => denied.test(text.replace(`${it.place().cwd}/`, '')))
+          : first
+        assert.deepEqual([leash, denials, second], [leash, [true], { ok: true, text: 'Answer 3.' }])
+        assert.deepEqual([kept.length > 0, await it.left()], [true, kept])
+        await warm.close()
+      }
+    },
+  )
+
   test(`${cli} is kept after a turn whose commands have exited`, { skip }, async () => {
     const warm = pool()
     const calls: Script = ({ count }) => (count === 1 ? { call: shell('echo hello') } : { text: `Answer ${count}.` })
@@ -183,5 +215,28 @@ test(
       [processes.size, asked],
       [1, ['claude-opus-5-5 medium', 'other-model max', 'claude-opus-5-5 medium']],
     )
+  },
+)
+
+test(
+  'claude is not kept while a subagent of it works on in the background, which ends with it',
+  { skip: skipped('claude') },
+  async () => {
+    const warm = pool()
+    const input = {
+      description: 'helps',
+      prompt: 'Work on.',
+      subagent_type: 'general-purpose',
+      run_in_background: true,
+    }
+    const delegates: Script = ({ text, count }) => {
+      if (!text.includes('Start a helper.')) return { hang: true }
+      return count === 1 ? { call: { tool: 'Agent', input } } : { text: 'It works.' }
+    }
+    await using it = await talk('claude', delegates, { warm })
+    const turn = await it.say('Start a helper.', 'all')
+    const helpers = it.server.turns().filter(({ text }) => !text.includes('Start a helper.')).length
+    assert.deepEqual([outcomeOf(turn), helpers, await it.left()], [{ ok: true, text: 'It works.' }, 1, []])
+    await warm.close()
   },
 )

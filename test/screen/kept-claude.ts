@@ -8,13 +8,18 @@ import { pathOf } from '../system-path.ts'
 import { ProgramWindow } from './program-window.ts'
 
 /**
- * A stand-in for Claude Code that takes prompt after prompt, and answers with its process and the number of the prompt. It writes a file for
- * the first prompt that asks for "a new file".
+ * A stand-in for Claude Code that takes prompt after prompt, and answers with its process and the number of the prompt. It agrees to every
+ * control request, and writes a file for the first prompt that asks for "a new file".
  */
 export const keptClaude = `#!/bin/bash
 n=0
 while read -r line; do
-  case "$line" in *'"type":"user"'*) ;; *) continue;; esac
+  id=$(expr "$line" : '.*"request_id":"\\([^"]*\\)"')
+  case "$line" in
+    *'"type":"user"'*) ;;
+    *'"type":"control_request"'*) echo '{"type":"control_response","response":{"subtype":"success","request_id":"'$id'"}}'; continue;;
+    *) continue;;
+  esac
   n=$((n+1))
   case "$line" in *"a new file"*) [ -e .git/made ] || { echo $n > made.txt; touch .git/made; };; esac
   echo '{"type":"system","subtype":"init","session_id":"session-1","capabilities":[]}'

@@ -18,6 +18,13 @@ function homeWith(t: TestContext, files: Record<string, string>) {
   return { home, read: (name: string) => readFileSync(join(home, name), 'utf8') }
 }
 
+test('settings that cannot be written are named', async (t) => {
+  const { home } = homeWith(t, {})
+  await assert.rejects(saveSetting(join(home, 'gone'), 'vim', true), ({ message }: Error) =>
+    message.startsWith(`cannot write ${join(home, 'gone')}/settings`),
+  )
+})
+
 test('one setting of settings.json changes, and everything else in the file stays', async (t) => {
   const before = '\uFEFF{\n\t// mine\n\t"leash": "edit", // no more\n\t"agents": [],\n}\n'
   const { home, read } = homeWith(t, { 'settings.json': before })

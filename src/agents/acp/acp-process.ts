@@ -198,7 +198,7 @@ export class AcpProcess implements WarmProcess {
     this.#remember(notification.update)
     if (this.#prompted) return this.#turn?.hear(notification)
     // An agent that acts between two turns is stopped: nobody would see its actions, and no snapshot would cover them.
-    if (!this.#turn && notification.update?.sessionUpdate === 'tool_call') void this.kill()
+    if (!this.#turn && actions.has(notification.update?.sessionUpdate)) void this.kill()
   }
 
   /** Records the session's current mode and options as the agent reports them. */
@@ -209,6 +209,9 @@ export class AcpProcess implements WarmProcess {
       this.#session.made.configOptions = update.configOptions
   }
 }
+
+/** The updates about a tool that runs. */
+const actions: ReadonlySet<string | undefined> = new Set(['tool_call', 'tool_call_update'])
 
 /** Starts the command of an agent; rejects when it cannot be started at all. */
 export async function startAcp(spec: PipeSpec, command: Command): Promise<AcpProcess> {

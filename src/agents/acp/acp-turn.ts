@@ -172,7 +172,9 @@ async function takeTurn(
   turn.signal.removeEventListener('abort', cancel)
   const left = await side.terminals.end()
   const leave = async () => left.push(...(await (cause ? running.kill() : running.end())))
-  const stays = mayStay && left.length === 0 && !(await running.leavesProcesses())
+  // A tool that is not over when the agent answers may still change files, which the next turn's snapshots would not show.
+  const isIdle = cause !== undefined || !side.calls.open
+  const stays = mayStay && isIdle && left.length === 0 && !(await running.leavesProcesses())
   if (!stays) await leave()
   if (isWaiting && !running.prompted && !cause) return undefined
   const outcome = await acpOutcome(job, heard, cause, stays ? undefined : running, side)

@@ -132,7 +132,11 @@ export function dialectSpeech(dialect: Dialect, parts: SpeechParts): Speech {
     },
     over: () => dialect.over?.() ?? false,
     busy: () => calls.size > 0,
-    lasting: () => (dialect.next && !asking.granted ? dialect : undefined),
+    lasting() {
+      // Work that goes on after the turn may still change files, which the next turn's snapshots would not show.
+      const isIdle = calls.size === 0 && !dialect.works?.()
+      return dialect.next && isIdle && !asking.granted ? dialect : undefined
+    },
     async finish(ended) {
       // A living process will print the rest of an unfinished line later.
       if (!ended.lives) for (const line of lines.end()) await takeAll(await read(line))

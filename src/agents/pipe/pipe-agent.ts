@@ -112,11 +112,13 @@ async function preparePipeTurn(
  * effort and a leash that the CLI changes in an open process are excluded.
  */
 function fixedParts(spec: PipeSpec, turn: ForeseenTurn, env: PipeParts['env'], lent: string): string {
-  const change = dialectOf(spec, turn.leash, undefined)?.change
+  // The mode of a turn that only plans is fixed, and with it all its terms.
+  const change = spec.plans ? undefined : dialectOf(spec, turn.leash, undefined)?.change
   const leash = change?.leashes.includes(turn.leash) ? change.leashes[0]! : turn.leash
   const plain: PipeSpec = change ? { ...spec, model: undefined, effort: undefined } : spec
   const more = furtherWords(plain, lent)
-  return JSON.stringify([pipeArgv(plain, { ...turn, leash }, undefined, more), leash, plain.effort, turn.cwd, env])
+  const argv = pipeArgv(plain, { ...turn, leash }, undefined, more)
+  return JSON.stringify([argv, leash, spec.plans, plain.effort, turn.cwd, env])
 }
 
 async function takePipeTurn(

@@ -27,6 +27,8 @@ export type PipeSpec = {
   metaInstruction?: string
   /** Folders that the person added to the project. */
   folders?: readonly string[]
+  /** Whether the agent only plans. */
+  plans?: boolean
 }
 
 /** The profile that composes the command; undefined if the person wrote the command. */
@@ -48,7 +50,7 @@ export function pipeArgv(
   more = '',
 ): [string, ...string[]] {
   if (spec.command !== undefined && spec.args) return [spec.command, ...spec.args]
-  const composed = composingProfile(spec)?.command({ leash, resume, model: spec.model, attended })
+  const composed = composingProfile(spec)?.command({ leash, resume, model: spec.model, attended, plans: spec.plans })
   return ['bash', '-c', spec.command ?? [composed, more].filter(Boolean).join(' ')]
 }
 
@@ -75,9 +77,9 @@ export const termsOf = ({ profile, model, effort }: PipeSpec, leash: Leash): Tur
 
 /** The dialect of a turn's output: the dialect of the composed command, or of the person's own command if it requests that dialect. */
 export function dialectOf(spec: PipeSpec, leash: Leash, resume: string | undefined): Dialect | undefined {
-  const { profile, command, args = [], model } = spec
+  const { profile, command, args = [], model, plans } = spec
   if (command === undefined)
-    return profile?.dialect?.(defined({ leash, resume, model, effort: levelFor(profile, spec.effort) }))
+    return profile?.dialect?.(defined({ leash, resume, model, effort: levelFor(profile, spec.effort), plans }))
   const own = [command, ...args].join(' ')
   return profile?.speaks(own) ? profile.dialect?.({ command: own }) : undefined
 }

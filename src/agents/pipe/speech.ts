@@ -22,7 +22,8 @@ export interface Speech {
   /** Whether a tool is running, which explains a silence. */
   busy(): boolean
   /**
-   * The dialect that can continue in the same process; undefined if none can, or if a yes of this turn would also apply to the next one.
+   * The dialect that can continue in the same process; undefined if none can, if a yes of this turn would also apply to the next one, or
+   * if work of this turn continues.
    */
   lasting(): Dialect | undefined
   /** The outcome that the command itself reported; undefined if it reported none. */

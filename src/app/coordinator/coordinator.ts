@@ -37,7 +37,7 @@ import { memoryStore } from '../../store/memory-store.ts'
 import { offerTurnTools } from '../../think/turn/turn-advice.ts'
 import { turnServer } from '../../think/turn/turn-server.ts'
 import { noteCoordinator } from '../../crew/machine/dead-coordinators.ts'
-import { workersOf } from './kept-workers.ts'
+import { workersOf } from '../../home/worker-crews.ts'
 import { workerRoster } from './worker-roster.ts'
 
 /** Creates the coordinator of this app's turns: `agent` leads, and any agent of the settings can be a worker. */

@@ -2,18 +2,15 @@ import type { EarlierWork } from '../../core/talk/command.ts'
 import type { Entry } from '../../core/talk/entry.ts'
 import type { WorkerSlot } from '../../crew/slot.ts'
 import type { Envelope } from '../../crew/worker.ts'
-import type { App, AppRecords } from '../../turn/app.ts'
+import type { AppRecords } from '../../turn/app.ts'
 import { defined } from '../../base/defined.ts'
+import { workersOf } from '../../home/worker-crews.ts'
 import { blobsOf, logOf, SlotLedger } from '../../crew/slot-ledger.ts'
 import { allOf, isGone } from '../../crew/slot.ts'
 import { endingOf } from '../../crew/workers/board.ts'
 import { handoffText } from '../../crew/workers/final-answer.ts'
 import { endedEnvelope, readEnvelope } from '../../crew/worker-turn.ts'
 import { workerRole } from '../../crew/worker.ts'
-
-/** The crew that numbers the workers of a conversation; no other crew sees them. */
-export const workersOf = ({ project, session }: Pick<App, 'project' | 'session'>): string =>
-  `${project.slug}.${session.id}`
 
 /** The newest finished workers of the conversation, oldest first, with the work and the handoff of each. */
 export async function keptWorkers(app: AppRecords, most: number): Promise<EarlierWork[]> {

@@ -26,6 +26,8 @@ export const stateNames: Record<AgentStanding['state'], string> = {
 /** Everything that the title and the status line show, and in which colours. */
 export type Standing = {
   project: string
+  /** The folder that the agents work in. */
+  folder?: string
   session?: string
   mode: WorkMode
   /** The leash of the agent of the next turn. */

@@ -2,18 +2,17 @@ import type { TUI } from '@earendil-works/pi-tui'
 import type { PictureMention } from '../../core/talk/pictures.ts'
 import { Editor, visibleWidth } from '@earendil-works/pi-tui'
 import { linkedPicture, linkedPictures, pictureLabel } from '../../core/talk/pictures.ts'
+import { graphemeSegmenter } from '../style/graphemes.ts'
 import { fitToWidth } from '../style/widgets.ts'
 
 const marker = /\[paste #(\d+) (?:\+(\d+) lines|(\d+) chars)\]/g
 const asIs = (text: string) => text
 
-const characters = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
-
 /** A line as the characters that people see, with each chip as one. */
 function cellsOf(line: string): string[] {
   const cells: string[] = []
   let from = 0
-  const add = (text: string) => cells.push(...[...characters.segment(text)].map(({ segment }) => segment))
+  const add = (text: string) => cells.push(...[...graphemeSegmenter.segment(text)].map(({ segment }) => segment))
   for (const chip of line.matchAll(marker)) {
     add(line.slice(from, chip.index))
     cells.push(chip[0])

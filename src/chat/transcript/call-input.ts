@@ -16,10 +16,13 @@ const tellingFields = [
   'description',
 ]
 
-/** The input of a call in one line. */
-export function inputSummary(input: unknown): string {
+/** The fields that hold the path of a file: an agent names a file from the root of the disk, a person from the project. */
+const pathFields = ['file_path', 'filePath', 'path']
+
+/** The input of a call in one line, with its paths as `shorten` writes them. */
+export function inputSummary(input: unknown, shorten = (path: string) => path): string {
   if (typeof input !== 'object' || input === null) return input === undefined ? '' : oneLine(String(input))
-  const text = tellingText(input, 3) ?? JSON.stringify(input)
+  const text = tellingText(input, 3, shorten) ?? JSON.stringify(input)
   return text === '{}' || text === '[]' ? '' : oneLine(text)
 }
 
@@ -30,13 +33,16 @@ export function patchPaths(text: unknown): string[] {
 }
 
 /** The most informative text, even deep inside, such as a question in a list of questions. */
-function tellingText(value: unknown, depth: number): string | undefined {
-  if (typeof value === 'string') return value === '' ? undefined : patchPaths(value).join(', ') || value
+function tellingText(value: unknown, depth: number, shorten: (path: string) => string): string | undefined {
+  if (typeof value === 'string') return value === '' ? undefined : patchPaths(value).map(shorten).join(', ') || value
   if (typeof value !== 'object' || value === null || depth === 0) return undefined
   if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value.join(' ') || undefined
-  const known = tellingFields.map((key) => (value as Record<string, unknown>)[key])
+  const known = tellingFields.map((key) => {
+    const field = (value as Record<string, unknown>)[key]
+    return typeof field === 'string' && pathFields.includes(key) ? shorten(field) : field
+  })
   for (const each of [...known, ...Object.values(value)]) {
-    const words = tellingText(each, depth - 1)
+    const words = tellingText(each, depth - 1, shorten)
     if (words !== undefined) return words
   }
   return undefined

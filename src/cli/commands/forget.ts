@@ -10,6 +10,7 @@ import { isWithin } from '../../base/files/real-path.ts'
 import { forgetCliSessions } from '../../home/cli-sessions.ts'
 import { homeOf } from '../../home/place.ts'
 import { slugOf } from '../../home/project.ts'
+import { eraseAllWorkers } from '../../home/worker-crews.ts'
 import { TrustBook } from '../../safety/trust/folder-trust.ts'
 import { emptyQuarantine } from '../../safety/wall/quarantine.ts'
 import { fileStore } from '../../store/files/file-store.ts'
@@ -26,6 +27,7 @@ export async function run(io: Io, { values, words }: Parsed): Promise<number> {
     return 1
   }
   for (const part of ['projects', 'crew']) rmSync(join(home, part, project.slug), { recursive: true, force: true })
+  eraseAllWorkers(home, project)
   emptyQuarantine(home, project.path)
   await new TrustBook(fileStore(home, voiceOf(io)), { clock: io.clock, own: home }).forget(project.path)
   forgetCliSessions(home, (cwd) => isWithin(project.path, cwd) || isWithin(join(home, 'worktrees', project.slug), cwd))

@@ -51,6 +51,8 @@ export interface Dialect {
   line(line: string): Step[]
   /** Whether the answer is complete. If the process continues after that, it is stopped, and the answer counts. */
   over?(): boolean
+  /** Whether something works on after the answer, such as a subagent: then the process takes no further turn. */
+  works?(): boolean
   /** Returns the text for stdin that steers the turn; `id` is unique to the text. */
   steer?(text: string, id: string, pictures?: readonly SentPicture[]): string
   /** Returns the text for stdin that stops the turn without damage to the CLI's thread; undefined while there is nothing to stop. */
@@ -252,7 +254,14 @@ export type GuardedPlace = CliPlace & { root: string; trusted: boolean; file(nam
 export type Guard = { words?: string; instructions?: string; env?: Readonly<Record<string, string>>; refuses?: true }
 
 /** The seat that a dialect is made for: the one that the command was composed for, or the `command` that a person wrote. */
-type DialectSeat = { leash?: Leash; resume?: string; model?: string; effort?: Effort; command?: string }
+type DialectSeat = {
+  leash?: Leash
+  resume?: string
+  model?: string
+  effort?: Effort
+  command?: string
+  plans?: boolean
+}
 
 /** All knowledge of one third-party CLI, as data. */
 export interface Profile {
@@ -265,9 +274,14 @@ export interface Profile {
   window: number
   /**
    * Returns the headless command for one of the `leashes`. `resume` is the key of the thread to continue; `attended`: a person can answer
-   * questions.
+   * questions; `plans`: the CLI starts in its `planMode`, if it has one.
    */
-  command(seat: { leash: Leash; resume?: string; model?: string; attended?: boolean }): string
+  command(seat: { leash: Leash; resume?: string; model?: string; attended?: boolean; plans?: boolean }): string
+  /**
+   * The plan mode of the CLI's own, within the leash `read`: the dialect yields the plan as the answer. `words` go with the prompt. Missing if
+   * it has none: then it gets our words for planning.
+   */
+  planMode?: { words?: string }
   /** The meaning of each leash for this CLI, as text. Leaves out leashes that it cannot enforce. */
   leashes: Partial<Record<Leash, string>>
   /** Whether a command that a person wrote outputs this dialect. */

@@ -69,6 +69,8 @@ export interface Command {
   matters?: boolean
   /** Whether the command only works on termaite's own screen: it changes that screen, needs its terminal, or shows another session. */
   screen?: true
+  /** Whether the command works beside the conversation: a prompt that is typed after it does not wait for its end. */
+  beside?: true
   /** Returns completions for the text typed so far. */
   complete?(typed: string): readonly string[] | Promise<readonly string[]>
   run(args: string, world: CommandWorld): Promise<void>

@@ -45,10 +45,19 @@ export type Answer = { text: string; whole?: Ref }
 
 /**
  * The end of a turn. `refused`: the model declined. `asks`: the reply is a question. `denials`: the acts that the agent was not allowed
- * to do, and `rules`: the rules that would have allowed them. `unkept`: a good answer that could not be stored in the log.
+ * to do, and `rules`: the rules that would have allowed them. `plan`: the answer is a plan that waits for the person's approval. `unkept`: a
+ * good answer that could not be stored in the log.
  */
 export type Outcome =
-  | ({ ok: true; refused?: true; asks?: string; denials?: string[]; rules?: string[]; seen?: Seen } & Answer)
+  | ({
+      ok: true
+      refused?: true
+      asks?: string
+      plan?: true
+      denials?: string[]
+      rules?: string[]
+      seen?: Seen
+    } & Answer)
   | { ok: false; failure: Failure; unkept?: Answer }
 
 /** Each kind of failure as the predicate of a sentence about an agent, for a person. */

@@ -189,7 +189,7 @@ export const strategies = ['round-robin', 'exhaustion', 'random', 'measured'] as
 export type Strategy = (typeof strategies)[number]
 
 /**
- * Who runs the turns: the roster (`chat`), the native agent (`agent`), the native agent without changing anything (`plan`), or an agent
- * that sends workers (`coordinator`).
+ * Who runs the turns: the roster (`chat`), the native agent (`agent`), the roster without changing anything (`plan`), or an agent that
+ * sends workers (`coordinator`).
  */
 export type WorkMode = 'chat' | 'agent' | 'plan' | 'coordinator'

@@ -151,7 +151,7 @@ const names: Record<WorkMode, string> = { chat: 'Chat', agent: 'Agent', plan: 'P
 function modesOf(settings: Settings): EditorDesk['modes'] {
   const own = enabledAgents(settings).some(({ kind }) => kind === 'native')
   return (Object.keys(workModes) as WorkMode[])
-    .filter((mode) => mode === 'chat' || own)
+    .filter((mode) => mode === 'chat' || own || (mode === 'plan' && enabledAgents(settings).length > 0))
     .map((id) => ({ id, name: names[id], means: workModes[id] }))
 }
 

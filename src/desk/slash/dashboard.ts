@@ -12,6 +12,7 @@ export function dashboardCommand(controls: DeskControls, port?: number): Command
   let own: StartedHub | undefined
   return {
     name: 'dashboard',
+    beside: true,
     words: '[keep]',
     help: 'Open the page with all agents and tasks; starts the hub if none runs.',
     complete: (typed) => goingOn(typed, ['keep']),

@@ -12,6 +12,7 @@ const rowsOfChat = 4
 export function doctorCommand(controls: DeskControls, builtIn: () => readonly string[]): Command {
   return {
     name: 'doctor',
+    beside: true,
     words: '[agent] [--verbose]',
     help: 'Check each agent: what is wrong, and what to do next.',
     complete: (typed) => goingOn(typed, [...controls.app().settings.agents.map(({ name }) => name), '--verbose']),

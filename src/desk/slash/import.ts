@@ -16,6 +16,7 @@ import { withIndex } from './shared/session-index.ts'
 export function importCommand(controls: DeskControls): Command {
   return {
     name: 'import',
+    beside: true,
     words: '[cli …] [--undo]',
     help: 'Copy earlier sessions of other CLIs into this project.',
     complete: (typed) => {

@@ -31,7 +31,7 @@ import { rotationCommands } from './agents/rotation.ts'
 import { screenCommands } from './conversation/screen.ts'
 import { sessionCommands } from './conversation/sessions.ts'
 import { setupCommand } from './setup.ts'
-import { GoesOn } from './shared/goes-on.ts'
+import { OngoingWork } from './shared/ongoing-work.ts'
 import { isTrusted } from './shared/native-agent.ts'
 import { statusCommand } from './status.ts'
 import { skillCommands, commandsOfSkills } from './agents/skills.ts'
@@ -55,7 +55,7 @@ import { workersCommand } from './agents/workers.ts'
 
 /** termaite's own commands. */
 function builtInCommands(controls: DeskControls): Command[] {
-  const goesOn = new GoesOn()
+  const ongoing = new OngoingWork()
   const commands: Command[] = [
     ...screenCommands(() => commands),
     ...rotationCommands(controls),
@@ -67,8 +67,8 @@ function builtInCommands(controls: DeskControls): Command[] {
     btwCommand(controls),
     reviewCommand(controls),
     raceCommand(controls),
-    goalCommand(controls, goesOn),
-    loopCommand(controls, goesOn),
+    goalCommand(controls, ongoing),
+    loopCommand(controls, ongoing),
     rewindCommand(controls),
     ...thumbCommands(controls),
     ...sessionCommands(controls),

@@ -3,14 +3,6 @@ import { defined } from '../../base/defined.ts'
 import { tag } from '../../core/talk/transcript.ts'
 import { consentOptions } from '../../core/talk/consent.ts'
 
-/** Whether an answer is a plan; an answer that only asks a question has no sections. */
-export function isPlan(answer: string): boolean {
-  const named = ['Summary', 'Implementation Changes', 'Public APIs', 'Tests', 'Assumptions'].filter((section) =>
-    new RegExp(`^[\\s#*\\d.]*${section}\\b`, 'im').test(answer),
-  )
-  return named.length >= 2
-}
-
 /** The question about a plan; free text is the change that the person wants. */
 export function planQuestion(plan: string): Question {
   return {

@@ -22,8 +22,8 @@ export async function fallbackNative(
   sources?: Sources,
 ): Promise<FallbackAgent | undefined> {
   if (mode === 'chat' || agents.some(({ kind }) => kind === 'native')) return undefined
-  // Another program's agent can send workers too.
-  if (mode === 'coordinator' && agents.some(({ enabled }) => enabled !== false)) return undefined
+  // Another program's agent can plan and send workers too.
+  if (mode !== 'agent' && agents.some(({ enabled }) => enabled !== false)) return undefined
   const { nativeOffers, sourcesOf } = await import('./agent-offers.ts')
   const { keys, servers, cloud: login } = sources ?? sourcesOf({ env: io.env, home: place.home, clock: io.clock })
   // A login to a company's cloud does not mean that the person wants its models; a key for its models does.

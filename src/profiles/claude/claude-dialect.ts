@@ -4,7 +4,14 @@ import type { Failure, FailureKind, Outcome, StoppedBy } from '../../core/talk/o
 import type { Loose } from '../shared/jsonl.ts'
 import type { Sign } from '../shared/failure-signs.ts'
 import { defined } from '../../base/defined.ts'
-import { claudeQuestions, line as written, questionTool } from './claude-questions.ts'
+import {
+  claudeQuestions,
+  line as written,
+  planQuestions,
+  planTool,
+  questionTool,
+  stopsAtPlan,
+} from './claude-questions.ts'
 import { claudeTerms } from './claude-terms.ts'
 import {
   brokenOff,
@@ -39,11 +46,14 @@ const kinds: Readonly<Record<string, FailureKind>> = {
 /** The results of a turn that reached one of Claude Code's own limits (`--max-turns`, `--max-budget-usd`). */
 const stops: Readonly<Record<string, StoppedBy>> = { error_max_turns: 'steps', error_max_budget_usd: 'cost' }
 
-/** `claude -p --output-format stream-json --verbose`, with or without `--include-partial-messages`; it `asks` with `--input-format stream-json`. */
+/**
+ * `claude -p --output-format stream-json --verbose`, with or without `--include-partial-messages`; it `asks` with `--input-format stream-json`.
+ * `plans`: it is in plan mode, and its plan is the answer.
+ */
 export function claudeDialect(
   signs: readonly Sign[],
   known: (ended: Ended) => Failure | undefined,
-  asks = false,
+  { asks = false, plans = false }: { asks?: boolean; plans?: boolean } = {},
 ): Dialect {
   const calls = new Map<string, { tool: string; input: unknown }>()
   const denied: string[] = []
@@ -57,7 +67,12 @@ export function claudeDialect(
   const pending = new Set<string>()
   let tells = false
   let answered = false
+  /** Whether something runs in the background of Claude Code on this machine, such as a subagent. */
+  let works = false
   let windows = ''
+  /** The text of the last message, and the plan that waits for the person's approval. */
+  let words = { id: '', text: '' }
+  let plan: string | undefined
 
   function partial({ event, parent_tool_use_id }: Loose): Step[] {
     if (parent_tool_use_id) return []
@@ -76,10 +91,13 @@ export function claudeDialect(
     }
     // A subagent's text is not the agent's, and streamed text was emitted already.
     const shown = Boolean(line.parent_tool_use_id) || (id !== undefined && id === streamed)
+    if (!line.parent_tool_use_id) remember(idOf(id), listOf(content))
     return listOf(content).flatMap((block): Step[] => {
       if (block.type === 'tool_use') {
         const call = { tool: textOf(block.name) ?? 'tool', input: block.input }
         calls.set(idOf(block.id), call)
+        // The plan is the answer, so the request to leave plan mode is no work to show.
+        if (plans && call.tool === planTool) return []
         return [{ type: 'call', call: idOf(block.id), ...call }]
       }
       if (shown) return []
@@ -88,12 +106,27 @@ export function claudeDialect(
     })
   }
 
+  /** Claude Code prints each block of a message by itself, under the id of the message. */
+  function remember(id: string, blocks: readonly Loose[]) {
+    if (id !== words.id) words = { id, text: '' }
+    for (const block of blocks) if (block.type === 'text') words.text += textOf(block.text) ?? ''
+  }
+
+  /** Takes the plan from the request to leave plan mode, and stops the turn: the person decides about the plan after it. */
+  function planned({ request_id, request }: Loose): Step[] {
+    const { tool_use_id, input } = loose(request)
+    const written = [input, calls.get(idOf(tool_use_id))?.input].map((one) => textOf(loose(one).plan))
+    plan = written.find((text) => text !== undefined && text.trim() !== '') ?? words.text
+    return [{ type: 'send', text: stopsAtPlan(idOf(request_id)) }]
+  }
+
   function done({ message, tool_use_result }: Loose): Step[] {
     return listOf(loose(message).content).flatMap((block): Step[] => {
       if (block.type !== 'tool_result') return []
       const id = idOf(block.tool_use_id)
       const text = contentText(block.content)
       const call = calls.get(id)
+      if (plans && call?.tool === planTool) return []
       // A tool that the leash removed is missing from Claude Code's own `permission_denials`.
       if (call && /\bis disabled for this session\b/.test(text)) denied.push(denial(call.tool, call.input))
       const data = changesOf(loose(tool_use_result))
@@ -122,6 +155,8 @@ export function claudeDialect(
 
   function outcome(ended: Ended): Outcome {
     const last = results.at(-1)!
+    // Stopping at the plan is an error of the turn in Claude Code's own account.
+    if (plan?.trim()) return { ok: true, text: plan.trim(), plan: true }
     const text = results
       .map(({ result }) => textOf(result) ?? '')
       .join('\n\n')
@@ -168,7 +203,8 @@ export function claudeDialect(
         case 'user':
           return done(event)
         case 'control_request':
-          return claudeQuestions(event)
+          if (!plans) return claudeQuestions(event)
+          return loose(event.request).tool_name === planTool ? planned(event) : planQuestions(event)
         case 'control_cancel_request':
           return [{ type: 'unask', id: idOf(event.request_id) }]
         case 'rate_limit_event':
@@ -183,6 +219,8 @@ export function claudeDialect(
           used.push(...Object.values(loose(event.model_usage_since_last_result)).map(loose))
           return []
         case 'system': {
+          if (event.subtype === 'background_tasks_changed')
+            works = listOf(event.tasks).some(({ off_host }) => off_host !== true)
           if (event.subtype !== 'init') return []
           const { capabilities, session_id } = event
           tells = Array.isArray(capabilities) && capabilities.includes('msg_lifecycle_v1')
@@ -196,6 +234,7 @@ export function claudeDialect(
       }
     },
     over: () => answered && (!tells || pending.size === 0),
+    works: () => works,
     ...(asks
       ? {
           steer(text: string, id: string, pictures: readonly SentPicture[] = []) {
@@ -204,7 +243,7 @@ export function claudeDialect(
           },
           // Until Claude Code has named its thread, there is nothing to save.
           stop: () => (thread === undefined ? undefined : interrupt),
-          next: () => claudeDialect(signs, known, asks),
+          next: () => claudeDialect(signs, known, { asks, plans }),
           change: claudeTerms,
           knock: {
             text: knock,

@@ -8,6 +8,20 @@ import { consentOptions } from '../../core/talk/consent.ts'
 /** The tool with which Claude Code asks a person; an unanswered question is not a denial. */
 export const questionTool = 'AskUserQuestion'
 
+/** The tool with which Claude Code asks to leave plan mode. */
+export const planTool = 'ExitPlanMode'
+
+/** The questions of a request in plan mode: only choices go to the person, because nothing else is allowed in it. */
+export function planQuestions(event: Loose): Step[] {
+  const { subtype, tool_name } = loose(event.request)
+  if (subtype !== 'can_use_tool' || tool_name === questionTool) return claudeQuestions(event)
+  return [{ type: 'send', text: deny(idOf(event.request_id), 'This is not allowed in plan mode. Plan without it.') }]
+}
+
+/** The answer to a request to leave plan mode: the turn ends, and the person's next prompt says what becomes of the plan. */
+export const stopsAtPlan = (id: string) =>
+  answer(id, { behavior: 'deny', message: 'The person decides about the plan now.', interrupt: true })
+
 /** The questions of a request; a request that we cannot answer is refused, so that Claude Code does not wait for an answer. */
 export function claudeQuestions({ request_id, request }: Loose): Step[] {
   const id = idOf(request_id)

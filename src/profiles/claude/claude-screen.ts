@@ -20,6 +20,12 @@ export const flags: Record<Leash, string> = {
   all: `$([ "$(id -u)" -ne 0 ] && echo --dangerously-skip-permissions || echo --permission-mode acceptEdits --allowedTools ${acting})`,
 }
 
+/**
+ * Plan mode with the tools of the leash `read`. Claude Code writes its plans into files of its own with the tool that changes every other file
+ * too, so it gets no such tool. `AskUserQuestion` is removed again if nobody can answer.
+ */
+export const planFlags = `--permission-mode plan --tools ${looking},ExitPlanMode,AskUserQuestion --strict-mcp-config`
+
 /** The meaning of each leash for Claude Code, as text. */
 export const leashes: Record<Leash, string> = {
   read: 'reads and searches; no shell, no edits, no MCP servers',

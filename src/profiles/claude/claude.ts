@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { claudePast } from './claude-past.ts'
 import { questionTool } from './claude-questions.ts'
 import { claudeDialect } from './claude-dialect.ts'
-import { flags, leashes, claudeScreen } from './claude-screen.ts'
+import { flags, leashes, planFlags, claudeScreen } from './claude-screen.ts'
 import { commandLine, hasFlag, option, options } from '../shared/command-words.ts'
 import { readMessage, readSigns } from '../shared/failure-signs.ts'
 
@@ -95,19 +95,24 @@ export const claude: Profile = {
   vendor: 'Anthropic',
   words: ['claude'],
   window: 200_000,
-  command: ({ leash, resume, model, attended }) =>
+  command: ({ leash, resume, model, attended, plans }) =>
     commandLine(
       'claude -p --input-format stream-json --output-format stream-json --verbose --include-partial-messages',
       '--permission-prompt-tool stdio',
       // Without a person to answer, the tool would only add its description to every request.
       ...(attended ? [] : [`--disallowedTools ${questionTool}`]),
-      flags[leash],
+      plans ? planFlags : flags[leash],
       option('--model', model),
       option('--resume', resume),
     ),
   leashes,
   speaks: (command) => hasFlag(command, ['-p', '--print']) && hasFlag(command, ['--output-format'], 'stream-json'),
-  dialect: ({ command } = {}) => claudeDialect(signs, failure, command === undefined || twoWay(command)),
+  dialect: ({ command, plans } = {}) =>
+    claudeDialect(signs, failure, { asks: command === undefined || twoWay(command), plans }),
+  planMode: {
+    words:
+      'There is no tool here that writes files, so write no plan file. When the plan is final, answer with the whole plan as text and call ExitPlanMode in that answer.',
+  },
   lends: claudeScreen.lends,
   models: { names: ['fable', 'opus', 'sonnet', 'haiku', 'opusplan'] },
   effort: {

@@ -7,6 +7,7 @@ import type { Mode } from './codex-terms.ts'
 import type { Sign } from '../shared/failure-signs.ts'
 import { defined } from '../../base/defined.ts'
 import { failed } from '../../core/talk/outcome.ts'
+import { answersWithPlan, planWords } from '../../core/work/plan-answer.ts'
 import { questionSteps } from './codex-questions.ts'
 import { failureOf, withShortPaths, toolItemOf, limitsOf, spentUntil, tokensOf, usageOf } from './codex-items.ts'
 import { codexTerms } from './codex-terms.ts'
@@ -33,19 +34,32 @@ type Typed = { text: string; pictures: readonly SentPicture[] }
  * An app-server that has had a thread open since an earlier turn: the number of its last request, and the tokens that its threads had
  * used.
  */
-type OpenServer = { requests: number; cwd: string; totals: ReadonlyMap<string, CountedThread> }
+type OpenServer = {
+  requests: number
+  cwd: string
+  totals: ReadonlyMap<string, CountedThread>
+  mode: CollaborationMode | undefined
+}
+
+/** How Codex works with the person: it plans, or it does the task. A thread keeps its mode until a turn sets another one. */
+type CollaborationMode = {
+  mode: 'plan' | 'default'
+  settings: { model: string; reasoning_effort: string | null; developer_instructions: null }
+}
+
+type TurnParts = { thread?: CountedThread; effort?: string; plans?: boolean; server?: OpenServer }
+
+const newThread: CountedThread = { id: '', input: 0, cached: 0, output: 0 }
 
 /**
  * `codex app-server`: requests and notifications in both directions. `thread` is the thread to resume, with its earlier token count;
- * `server` has it open already.
+ * `server` has it open already. `plans`: the turn only plans, in Codex's plan mode if the installed version has one.
  */
 export function codexDialect(
   signs: readonly Sign[],
   known: (ended: Ended) => Failure | undefined,
   held: Partial<Mode> & { model?: string },
-  thread: CountedThread = { id: '', input: 0, cached: 0, output: 0 },
-  effort?: string,
-  server?: OpenServer,
+  { thread = newThread, effort, plans = false, server }: TurnParts = {},
 ): Dialect {
   const waiting = new Map<number, (result: Loose, error: string | undefined) => Step[]>()
   const items = new Map<string, Loose>()
@@ -55,6 +69,8 @@ export function codexDialect(
   /** Texts typed during the turn that were not sent yet. */
   const early: Typed[] = []
   const totals = new Map<string, CountedThread>()
+  /** The threads of subagents that are at work. */
+  const helpers = new Set<string>()
   let requests = server?.requests ?? 0
   let steering = 0
   let id = thread.id
@@ -63,6 +79,10 @@ export function codexDialect(
   let limits: Step[] = []
   let trouble: Loose | undefined
   let done: string | undefined
+  /** The mode that this turn sets; undefined if the thread has it already, or if the installed version has no modes. */
+  let mode = server?.mode
+  /** The plan that waits for the person's approval. */
+  let plan: string | undefined
   /** Whether the thread was asked for, whether it is open, and the prompt that waits for it. */
   let isGreeted = false
   let isOpen = false
@@ -87,7 +107,9 @@ export function codexDialect(
 
   function start(text: string, pictures: readonly SentPicture[]): string {
     done = undefined
-    return must('turn/start', defined({ threadId: id, input: input(text, pictures), effort }), (result) => {
+    const told = plans && !mode ? `${text}\n${planWords}` : text
+    const params = defined({ threadId: id, input: input(told, pictures), effort, collaborationMode: mode })
+    return must('turn/start', params, (result) => {
       turn = textOf(loose(result.turn).id)
       return early.splice(0).map((typed) => send(steer(typed.text, typed.pictures)))
     })
@@ -124,15 +146,35 @@ export function codexDialect(
   }
 
   const began = (result: Loose) => {
-    isOpen = true
     const begun = loose(result.thread)
     id = textOf(begun.id) ?? id
     cwd = textOf(begun.cwd) ?? ''
-    return [
-      { type: 'thread' as const, key: threadKey({ ...thread, id }) },
-      ...(first ? [send(start(first.text, first.pictures))] : []),
-      send(readLimits()),
-    ]
+    const model = textOf(result.model) ?? held.model
+    const usual = (mode: CollaborationMode['mode']): CollaborationMode | undefined =>
+      model === undefined
+        ? undefined
+        : {
+            mode,
+            settings: {
+              model,
+              reasoning_effort: effort ?? textOf(result.reasoningEffort) ?? null,
+              developer_instructions: null,
+            },
+          }
+    const opened = { type: 'thread' as const, key: threadKey({ ...thread, id }) }
+    const go = () => {
+      isOpen = true
+      return first ? [send(start(first.text, first.pictures))] : []
+    }
+    if (!plans) {
+      if (loose(result.collaborationMode).mode === 'plan') mode = usual('default')
+      return [opened, ...go(), send(readLimits())]
+    }
+    const modes = request('collaborationMode/list', {}, ({ data }) => {
+      if (listOf(data).some((one) => one.mode === 'plan')) mode = usual('plan')
+      return go()
+    })
+    return [opened, send(modes), send(readLimits())]
   }
 
   const readLimits = () => request('account/rateLimits/read', { excludeResetCreditDetails: true }, spent)
@@ -148,7 +190,8 @@ export function codexDialect(
     const item = withShortPaths(told, cwd)
     const call = idOf(item.id)
     items.set(call, item)
-    if (item.type === 'agentMessage' || item.type === 'reasoning') return over ? words(item, call) : []
+    if (item.type === 'agentMessage' || item.type === 'reasoning' || (plans && item.type === 'plan'))
+      return over ? words(item, call) : []
     const work = toolItemOf(item)
     if (!work) return []
     const steps: Step[] = streamed.has(call) ? [] : [{ type: 'call', call, tool: work.tool, input: work.input }]
@@ -167,7 +210,8 @@ export function codexDialect(
   function words(item: Loose, key: string): Step[] {
     const type = item.type === 'reasoning' ? 'thought' : 'text'
     const text = type === 'text' ? (textOf(item.text) ?? '') : [item.summary, item.content].flat().join('\n')
-    if (type === 'text') said.push(text)
+    if (item.type === 'plan') plan = text.trim() || undefined
+    else if (type === 'text') said.push(text)
     return text === '' ? [] : [{ type, delta: streamed.has(key) ? '\n' : `${text}\n` }]
   }
 
@@ -184,13 +228,19 @@ export function codexDialect(
       totals.set(idOf(params.threadId), { id: idOf(params.threadId), ...tokensOf(used) })
       return []
     }
-    if (!own) return []
+    if (!own) {
+      if (method === 'turn/started') helpers.add(idOf(params.threadId))
+      if (method === 'turn/completed') helpers.delete(idOf(params.threadId))
+      return []
+    }
     switch (method) {
       case 'item/started':
       case 'item/completed':
         return item(loose(params.item), method === 'item/completed')
       case 'item/agentMessage/delta':
         return delta('text', params)
+      case 'item/plan/delta':
+        return plans ? delta('text', params) : []
       case 'item/reasoning/summaryTextDelta':
       case 'item/reasoning/textDelta':
         return delta('thought', params)
@@ -230,8 +280,14 @@ export function codexDialect(
     // A request that a person rejected was already reported as a declined item.
     const unasked = rejections(ended.err).filter((words) => !/rejected by user(?! approval settings)/.test(words))
     const denials = [...new Set([...denied, ...unasked])]
-    const text = said.join('\n\n').trim()
-    return defined<Outcome>({ ok: true, text, denials: denials.length > 0 ? denials : undefined })
+    const text = plan ?? said.join('\n\n').trim()
+    const isPlan = plan !== undefined || (plans && !mode && answersWithPlan(text))
+    return defined<Outcome>({
+      ok: true,
+      text,
+      plan: isPlan || undefined,
+      denials: denials.length > 0 ? denials : undefined,
+    })
   }
 
   const desk = {
@@ -261,6 +317,7 @@ export function codexDialect(
       return then?.(loose(message.result), error) ?? []
     },
     over: () => done !== undefined && steering === 0,
+    works: () => helpers.size > 0,
     steer: (text, _id, pictures) => steer(text, pictures),
     stop: () => (turn === undefined ? undefined : request('turn/interrupt', { threadId: id, turnId: turn }, () => [])),
     end(ended) {
@@ -281,10 +338,16 @@ export function codexDialect(
       return codexTerms(id)
     },
     next: (resume, terms) =>
-      codexDialect(signs, known, held, threadOf(resume), terms.effort, {
-        requests,
-        cwd,
-        totals: new Map([...(server?.totals ?? []), ...totals]),
+      codexDialect(signs, known, held, {
+        thread: threadOf(resume),
+        effort: terms.effort,
+        plans,
+        server: {
+          requests,
+          cwd,
+          mode: plans ? mode : undefined,
+          totals: new Map([...(server?.totals ?? []), ...totals]),
+        },
       }),
   }
 }
@@ -293,7 +356,7 @@ export function codexDialect(
 const greeting = {
   clientInfo: { name: 'termaite', title: 'termaite', version: '1' },
   capabilities: {
-    // Without this Codex does not change the settings of an open thread.
+    // Only an experimental client learns of plan mode, and can change the settings of an open thread.
     experimentalApi: true,
     requestAttestation: false,
     optOutNotificationMethods: ignoredNotifications,

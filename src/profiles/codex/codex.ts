@@ -108,17 +108,19 @@ export const codex: Profile = {
   vendor: 'OpenAI',
   words: ['codex'],
   window: 272_000,
-  command: ({ leash, model }) =>
-    commandLine(`codex app-server ${flags(modes[leash])}`, option('-c', model && `model=${model}`)),
+  command: ({ leash, model, plans }) =>
+    commandLine(`codex app-server ${flags(modes[plans ? 'read' : leash])}`, option('-c', model && `model=${model}`)),
   leashes,
   speaks: (command) => isExec(command) || isServer(command),
-  dialect({ leash, resume, model, effort, command } = {}) {
+  dialect({ leash, resume, model, effort, command, plans } = {}) {
     const thread = resume === undefined ? undefined : threadOf(resume)
     if (command !== undefined && !isServer(command)) return codexExecDialect(signs, failure, thread)
     // A resumed thread would restore the sandbox, the model and the effort of its last turn, so each turn sets its own.
-    const mode = leash === undefined ? {} : modes[leash]
-    return codexDialect(signs, failure, { ...mode, model }, thread, effort)
+    const mode = leash === undefined ? {} : modes[plans ? 'read' : leash]
+    return codexDialect(signs, failure, { ...mode, model }, { thread, effort, plans })
   },
+  // The dialect asks for the plan mode, and adds our words for planning if the installed version has none.
+  planMode: {},
   models: { names: ['gpt-6-astra', 'gpt-6.1-sol', 'gpt-6.1-terra', 'gpt-6-luna'], list: 'codex debug models' },
   effort: {
     levels: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],

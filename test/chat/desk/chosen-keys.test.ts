@@ -82,6 +82,7 @@ test('the settings say which key is wrong and why', async (t) => {
   assert.deepEqual(await reading({ palette: 'ctrl+o', openAll: 'f2' }), { palette: ['ctrl+o'], openAll: ['f2'] })
   const problems: unknown[] = []
   for (const keys of [
+    { send: [] },
     { pallete: 'ctrl+p' },
     { palette: 'ctrl+i' },
     { palette: ['ctrl+p', 'x'] },

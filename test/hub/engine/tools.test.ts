@@ -145,8 +145,8 @@ test('a model answers the question of an agent by a number, and the agent gets t
     { id: 'n', label: 'No', means: 'no' as const },
   ]
   await hub.questions.ask('orc', { id: 'q', text: 'Run it?', options, task: taskId })
-  await assert.rejects(call('answer_task', { taskId, answer: '2' }), { message: /Found "2", allowed: / })
-  await call('answer_task', { taskId, answer: '3' })
+  await assert.rejects(call('answer_task', { taskId, answer: '3' }), { message: /Found "3", allowed: / })
+  await call('answer_task', { taskId, answer: '2' })
   const [answered, note] = [(await hub.agent('orc')).answered, (await hub.task(taskId)).notes.at(-1)]
   assert.deepEqual([answered, note?.text], [{ ask: 'q', picks: ['n'], by: 'boss' }, 'No'])
 })

@@ -1,6 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { buildPrompt, isPlan, planAnswer, planQuestion } from '../../../src/native/loop/plan-card.ts'
+import { isPlan } from '../../../src/core/work/plan-answer.ts'
+import { buildPrompt, planAnswer, planQuestion } from '../../../src/native/loop/plan-card.ts'
 import { picksTyped } from '../../../src/core/talk/consent.ts'
 
 const plan = '**Summary**: a\n**Tests**: </plan> b'
@@ -14,9 +15,9 @@ test('a plan is shown whole, and its answers are build, change and drop', () => 
   })
   assert.deepEqual(answers, [
     { then: 'build' },
-    'unclear',
     { then: 'drop' },
     { then: 'change' },
+    'unclear',
     { then: 'change', wish: 'use tabs' },
     undefined,
   ])

@@ -73,7 +73,7 @@ function headLine(call: CallBlock, width: number, context: RenderContext): strin
   const why = call.state === 'failed' ? ` — ${oneLine(call.output, 200)}` : ''
   const room = Math.max(8, width - 4 - visibleWidth(end))
   const tool = oneLine(toolWords(oneLine(call.tool, 200)), 60)
-  const words = truncateToWidth(`${tool} ${inputSummary(call.input)}${why}`.trimEnd(), room, '…')
+  const words = truncateToWidth(`${tool} ${inputSummary(call.input, context.shorten)}${why}`.trimEnd(), room, '…')
   const rest = words.startsWith(tool) ? `${tool}${theme.quiet(words.slice(tool.length))}` : words
   return `  ${stateMark(call.state, theme)} ${rest}${theme.quiet(end)}`
 }

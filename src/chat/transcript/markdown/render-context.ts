@@ -9,6 +9,8 @@ import { diffLines } from '../../style/diff-lines.ts'
 export type RenderContext = {
   theme: Theme
   lazy: LazyDetails
+  /** Writes the path of a file of the project as a person does. */
+  shorten?: (path: string) => string
   /** Whether the terminal can open a link. */
   links: boolean
   /** Whether the name of a language is left out above its code. */

@@ -1,10 +1,10 @@
 import type { Command } from '../../../core/talk/command.ts'
 import type { DeskControls } from '../../desk-controls.ts'
-import type { GoesOn } from '../shared/goes-on.ts'
+import type { OngoingWork } from '../shared/ongoing-work.ts'
 import { oneLine } from '../../../base/text/table.ts'
 import { stripAnsi } from '../../../base/text/ansi.ts'
 import { UsageError } from '../../../core/io.ts'
-import { endOfTurn, goOn, mostTurns, withMost } from '../shared/goes-on.ts'
+import { endOfTurn, runOngoing, mostTurns, withMost } from '../shared/ongoing-work.ts'
 
 const usualTurns = 10
 /** After this many results that say the same, the agent is not getting anywhere. */
@@ -13,20 +13,21 @@ const mostSame = 3
 const cannotRun = [126, 127]
 
 /** Turn after turn until the person's own check passes. */
-export function goalCommand(controls: DeskControls, goesOn: GoesOn): Command {
+export function goalCommand(controls: DeskControls, ongoing: OngoingWork): Command {
   return {
     name: 'goal',
+    beside: true,
     words: '[--max N] <check> | off',
     help: 'Go on, turn after turn, until your check command exits with 0.',
     async run(args, world) {
-      if (goesOn.told(args, world, 'goal')) return
+      if (ongoing.told(args, world, 'goal')) return
       const { most = usualTurns, rest: check } = withMost(args)
       if (check === '') throw new UsageError('type a command that checks the goal, for example: /goal npm test')
       world.say(
         `Going on until this check exits with 0, for at most ${mostTurns(most)}: ${oneLine(check, 200)}. Esc or /goal off ends it.`,
         'note',
       )
-      await goOn(controls, world, goesOn, { kind: 'goal', words: check }, (signal) =>
+      await runOngoing(controls, world, ongoing, { kind: 'goal', words: check }, (signal) =>
         pursued(controls, { check, most, signal }),
       )
     },

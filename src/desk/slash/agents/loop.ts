@@ -1,9 +1,9 @@
 import type { Command } from '../../../core/talk/command.ts'
 import type { DeskControls } from '../../desk-controls.ts'
-import type { GoesOn } from '../shared/goes-on.ts'
+import type { OngoingWork } from '../shared/ongoing-work.ts'
 import { oneLine } from '../../../base/text/table.ts'
 import { UsageError } from '../../../core/io.ts'
-import { endOfTurn, goOn, mostTurns, withMost } from '../shared/goes-on.ts'
+import { endOfTurn, runOngoing, mostTurns, withMost } from '../shared/ongoing-work.ts'
 
 /** The most turns of a loop with an interval, and the most that a person can name. */
 const usualTurns = 20
@@ -11,13 +11,14 @@ const usualTurns = 20
 const units = { s: 1000, m: 60_000, h: 3_600_000 } as const
 
 /** One prompt again and again: so many times, or with a pause between the beginnings of two turns. */
-export function loopCommand(controls: DeskControls, goesOn: GoesOn): Command {
+export function loopCommand(controls: DeskControls, ongoing: OngoingWork): Command {
   return {
     name: 'loop',
+    beside: true,
     words: '[--max N] <count|interval> <prompt> | off',
     help: 'Send a prompt again and again: /loop 5 …, or /loop 10m ….',
     async run(args, world) {
-      if (goesOn.told(args, world, 'loop')) return
+      if (ongoing.told(args, world, 'loop')) return
       const { most: named, rest } = withMost(args)
       const [, number = '', unit, prompt = ''] = /^(\d+)(?:([smh])|x)?\s+([^]+)$/.exec(rest) ?? []
       if (prompt === '' || Number(number) === 0)
@@ -35,7 +36,7 @@ export function loopCommand(controls: DeskControls, goesOn: GoesOn): Command {
         `Sending this for ${mostTurns(most)}${pace}: ${oneLine(prompt, 200)}. Esc or /loop off ends it.`,
         'note',
       )
-      await goOn(controls, world, goesOn, { kind: 'loop', words: prompt }, (signal) =>
+      await runOngoing(controls, world, ongoing, { kind: 'loop', words: prompt }, (signal) =>
         repeated(controls, { prompt, most, every, signal }),
       )
     },

@@ -9,6 +9,7 @@ import { SpentInView } from '../../desk-status.ts'
 export function btwCommand(controls: DeskControls): Command {
   return {
     name: 'btw',
+    beside: true,
     words: '<question>',
     help: 'Ask something aside; neither question nor answer is kept.',
     async run(args, { say, ask, signal }) {

@@ -2,6 +2,7 @@ import type { Command, CommandWorld } from '../../../core/talk/command.ts'
 import type { AppPlace, AppRecords } from '../../../turn/app.ts'
 import type { DeskControls } from '../../desk-controls.ts'
 import { forgetInIndex } from '../../../home/projects.ts'
+import { eraseAllWorkers } from '../../../home/worker-crews.ts'
 import { UsageError } from '../../../core/io.ts'
 import { unfinishedIn } from '../../../turn/unfinished-turns.ts'
 import { treesOf } from '../../../think/turn/task-trees.ts'
@@ -63,6 +64,7 @@ async function erase(app: AppRecords): Promise<void> {
   await project.doc.update(({ path, lastUsed }) => ({ path, lastUsed, sessions: {} }))
   if (ephemeral) return
   await treesOf(app).kept.update(() => [])
+  eraseAllWorkers(place.home, project)
   await snapshots.clear()
   await forgetInIndex(place.home, project.slug, io.clock)
 }

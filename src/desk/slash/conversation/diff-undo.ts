@@ -1,6 +1,7 @@
 import type { Command, CommandWorld } from '../../../core/talk/command.ts'
 import type { App, AppRecords } from '../../../turn/app.ts'
 import type { DeskControls } from '../../desk-controls.ts'
+import type { UndoPlan } from '../../../safety/snapshots/snapshots.ts'
 import { lastUndoable } from '../../../safety/snapshots/snapshots.ts'
 import {
   orUsage,
@@ -28,6 +29,16 @@ const mostLines = 1_000
 
 /** The /diff, /undo and /redo commands. */
 export function changeCommands(controls: DeskControls): Command[] {
+  /** An undo that is at work: a /redo that is typed at once plans after it, because before it there is nothing to redo. */
+  let atWork: Promise<unknown> = Promise.resolve()
+  const takenBack = (how: 'undo' | 'redo') => async (args: string, world: CommandWorld) => {
+    await atWork
+    const plan = await planned(keeping(controls), args.trim() || undefined, world, how)
+    if (plan === undefined) return
+    const work = apply(keeping(controls), plan, world, how)
+    atWork = work.catch(() => {})
+    await work
+  }
   return [
     {
       name: 'diff',
@@ -41,14 +52,14 @@ export function changeCommands(controls: DeskControls): Command[] {
       words: '[turn]',
       help: 'Undo what a turn changed; asks first.',
       matters: true,
-      run: async (args, world) => takeBack(keeping(controls), args.trim() || undefined, world, 'undo'),
+      run: takenBack('undo'),
     },
     {
       name: 'redo',
       words: '[turn]',
       help: 'Bring back what the last undo took away; asks first.',
       matters: true,
-      run: async (args, world) => takeBack(keeping(controls), args.trim() || undefined, world, 'redo'),
+      run: takenBack('redo'),
     },
   ]
 }
@@ -65,10 +76,18 @@ async function diffText({ snapshots, project }: AppRecords, typed: string | unde
   return `${title}\n${block(statText(stat))}\n${block(lines.slice(0, mostLines).join('\n'), 'diff')}${more}${uncopied.join('\n')}`
 }
 
-async function takeBack(app: App, typed: string | undefined, world: CommandWorld, how: 'undo' | 'redo'): Promise<void> {
-  const { snapshots, project, io } = app
+/** Plans the undo or redo, and asks for it; undefined if there is nothing to change, or the person wants no change. */
+async function planned(
+  { snapshots, project, io }: App,
+  typed: string | undefined,
+  world: CommandWorld,
+  how: 'undo' | 'redo',
+): Promise<UndoPlan | undefined> {
   const plan = await (how === 'undo' ? undoPlan : redoPlan)({ snapshots, project }, typed)
-  if (plan.steps.length === 0) return world.say([...leftWords(plan.left), ...planWords(plan)].join('\n'), 'note')
+  if (plan.steps.length === 0) {
+    world.say([...leftWords(plan.left), ...planWords(plan)].join('\n'), 'note')
+    return undefined
+  }
   const beside = await turnsBesideUndo(project, plan.turn, io.clock.now())
   refuseWhileRunning(beside, plan.turn, undefined)
   const choice = await choose(
@@ -80,7 +99,12 @@ async function takeBack(app: App, typed: string | undefined, world: CommandWorld
     }),
     [{ type: 'text', text: [...planWords(plan), ...beside.words].join('\n') }],
   )
-  if (choice !== how) return world.say('Nothing was changed.', 'note')
+  if (choice === how) return plan
+  world.say('Nothing was changed.', 'note')
+  return undefined
+}
+
+async function apply(app: App, plan: UndoPlan, world: CommandWorld, how: 'undo' | 'redo'): Promise<void> {
   const undone = await undoTurn(app, plan)
   const words = [...leftWords(undone.left), ...asideWords(undone), wayBack(how, '/')]
   world.say(words.join('\n'), 'note')

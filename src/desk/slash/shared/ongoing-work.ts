@@ -8,11 +8,11 @@ const mostNamed = 100
 /** `--max N` in front of the rest of the words. */
 export function withMost(args: string): { most?: number; rest: string } {
   const typed = args.trim()
-  const [, number, rest = ''] = /^--max(?:=|\s+)(\S+)\s*([^]*)$/.exec(typed) ?? []
-  if (number === undefined) return { rest: typed }
-  const most = Number(number)
-  if (!Number.isInteger(most) || most < 1 || most > mostNamed)
-    throw new UsageError(`--max is a number of turns from 1 to ${mostNamed}, not "${number}".`)
+  const [, number, rest = ''] = /^--max(?:(?:=|\s+)(\S*)|$)\s*([^]*)$/.exec(typed) ?? []
+  if (number === undefined && typed !== '--max') return { rest: typed }
+  const most = /^\d+$/.test(number ?? '') ? Number(number) : 0
+  if (most < 1 || most > mostNamed)
+    throw new UsageError(`--max is a number of turns from 1 to ${mostNamed}${number ? `, not "${number}"` : ''}.`)
   return { most, rest: rest.trim() }
 }
 
@@ -33,7 +33,7 @@ type Ongoing = { kind: 'goal' | 'loop'; words: string }
 const nameOf = ({ kind, words }: Ongoing) => `${kind} “${oneLine(words, 100)}”`
 
 /** The one thing that goes on at a desk. */
-export class GoesOn {
+export class OngoingWork {
   #now: (Ongoing & { stop: AbortController }) | undefined
 
   /** Answers `off` and a call without words, which change or show what goes on; false if these words begin something new. */
@@ -61,25 +61,27 @@ export class GoesOn {
 }
 
 /**
- * Runs something that goes on by itself until it ends, the person ends it, or they leave the chat. How it ended is said, and kept, so that
- * the conversation says so when it is opened again.
+ * Runs something that goes on by itself until it ends, the person ends it, they open another session, or they leave the chat. How it ended
+ * is said, and kept, so that the conversation says so when it is opened again.
  */
-export async function goOn(
+export async function runOngoing(
   controls: DeskControls,
   { say, signal }: CommandWorld,
-  goesOn: GoesOn,
+  ongoing: OngoingWork,
   what: Ongoing,
   work: (signal: AbortSignal) => Promise<string | undefined>,
 ): Promise<void> {
-  const off = goesOn.begin(what)
+  const off = ongoing.begin(what)
+  const left = controls.leftSession()
   const { conversation } = controls.app()
   let text: string
   try {
-    const how = (await work(AbortSignal.any([signal, off]))) ?? 'you ended it, or left the chat'
+    const byPerson = () => (left.aborted ? 'you opened another session' : 'you ended it, or left the chat')
+    const how = (await work(AbortSignal.any([signal, off, left]))) ?? byPerson()
     text = `The ${nameOf(what)} is over: ${how}.`.replace(/([.?!])\.$/, '$1')
     await conversation.append({ type: 'note', text }, 'termaite')
   } finally {
-    goesOn.end()
+    ongoing.end()
     controls.showProgress(undefined)
   }
   say(text, 'note')

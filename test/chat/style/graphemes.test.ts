@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from '../../cases.ts'
-import { graphemeSegmenter, rgiEmojiRegex, wordSegmenter } from '../../../src/chat/screen/graphemes.ts'
+import { graphemeSegmenter, rgiEmojiRegex, wordSegmenter } from '../../../src/chat/style/graphemes.ts'
 import { sized } from '../../full.ts'
 
 const letters = fc.oneof(
