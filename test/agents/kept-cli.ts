@@ -1,5 +1,5 @@
 // A stand-in for a CLI that takes prompt after prompt: node kept-cli.ts <protocol> <leash> <model> <words for an effort>. Its answer names its
-// process, the number of the prompt, its leash, model and effort, and what it was told since the last prompt; words of the prompt say what
+// process, the number of the prompt, its leash, model and effort, and the changes since the last prompt; words of the prompt say what
 // else it does. On SIGUSR2 it acts without a prompt.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
@@ -13,7 +13,7 @@ const print = (message: object) => console.log(JSON.stringify(message))
 let prompts = 0
 const now = { leash, model, effort: words.at(-1)?.split('=').at(-1) ?? 'own' }
 
-/** What the program was told since its last prompt, and how it answers that. */
+/** The changes that the program has made since its last prompt, and how it answers a request for one. */
 let told: string[] = []
 let changes: 'accepted' | 'refused' | 'ignored' = 'accepted'
 

@@ -39,7 +39,7 @@ const sandbox = {
   all: '{"approvalPolicy":"never","sandboxPolicy":{"type":"dangerFullAccess"}}',
 }
 
-/** Each turn of the walk: the number of its process, the leash that this process has by then, and what it was told before the turn. */
+/** Each turn of the walk: the number of its process, the leash that this process has by then, and its changes before the turn. */
 const walked: Record<(typeof protocols)[number], readonly string[]> = {
   // Only a command line holds read and all.
   claude: [

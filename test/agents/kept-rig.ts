@@ -17,7 +17,7 @@ export const program = join(import.meta.dirname, 'kept-cli.ts')
 const command = (protocol: string, how: string) => `exec '${process.execPath}' '${program}' ${protocol} ${how}`
 const leashes = { read: 'read', ask: 'ask', edit: 'edit', all: 'all' }
 
-/** How the program is told its leash when it starts: pi begins with the same tools at each leash but one. */
+/** The leash on the command line of the program: pi begins with the same tools at each leash but one. */
 const startedAt = (protocol: string, leash: Leash) => (protocol === 'pi' && leash !== 'all' ? 'looking' : leash)
 
 /** A CLI with the dialect of a real one, whose program is the stand-in; over ACP it has a mode for each leash. */
@@ -75,7 +75,7 @@ export function keptChat(
 }
 
 /**
- * How a turn ended: which process answered, the number of its prompt, its leash, model and effort, and what it was told since the last one; or
+ * How a turn ended: which process answered, the number of its prompt, its leash, model and effort, and its changes since the last one; or
  * the kind of the failure.
  */
 export function ending(events: readonly Event[]): { pid: number; said: string } | string {

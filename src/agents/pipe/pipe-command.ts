@@ -71,7 +71,7 @@ export function effortWords(profile: Profile | undefined, effort: Effort | undef
 const levelFor = (profile: Profile | undefined, effort: Effort | undefined) =>
   effort && profile?.effort && nearestEffort(effort, profile.effort.levels)
 
-/** What a process that is kept must have for a turn of the agent. */
+/** The terms that a kept process must have for a turn of the agent. */
 export const termsOf = ({ profile, model, effort }: PipeSpec, leash: Leash): TurnTerms =>
   defined({ leash, model, effort: levelFor(profile, effort) })
 

@@ -1,7 +1,7 @@
 import type { Leash } from '../work/agent.ts'
 import type { Effort } from './effort.ts'
 
-/** What a process can have for one turn and differently for the next one. `effort` is a level that the CLI supports. */
+/** The parts of a turn that can differ from those of the next turn in the same process. `effort` is a level that the CLI supports. */
 export type TurnTerms = { leash: Leash; model?: string; effort?: Effort }
 
 /** How a CLI changes the terms of a process that waits for its next turn. */
@@ -12,7 +12,7 @@ export type TermsChange = {
   begin(from: TurnTerms, to: TurnTerms): TermsRequest | undefined
 }
 
-/** `text` goes to stdin, and `hear` reads each line that follows; with '' the CLI need not be told anything. */
+/** `text` goes to stdin, and `hear` reads each line that follows; with '' no request is needed. */
 export type TermsRequest = { text: string; hear(line: string): TermsAnswer | undefined }
 
 /** The CLI must be sent more, has accepted all terms, or has refused one. */

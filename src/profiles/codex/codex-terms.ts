@@ -25,7 +25,7 @@ export const codexTerms = (threadId: string): TermsChange => ({
   leashes: ['read', 'ask', 'edit', 'all'],
   begin(from, to) {
     const [model, effort] = [changed(from.model, to.model), changed(from.effort, to.effort)]
-    // Codex cannot be told to go back to the model or the effort of its settings.
+    // No request makes Codex go back to the model or the effort of its settings.
     if (model === null || effort === null) return undefined
     const isOther = from.leash !== to.leash
     const { sandbox, approvalPolicy } = modes[to.leash]

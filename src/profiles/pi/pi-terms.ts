@@ -9,15 +9,15 @@ export const thinkingLevel = (effort: Effort) => (effort === 'none' ? 'off' : ef
 const line = (command: Loose) => `${JSON.stringify({ id: command.type, ...command })}\n`
 
 /**
- * Changes the model and the thinking level of a process. pi begins with the same tools at each of these leashes, so it need not be told about
- * them.
+ * Changes the model and the thinking level of a process. pi begins with the same tools at each of these leashes, so no request is needed
+ * for them.
  */
 export const piTerms: TermsChange = {
   leashes: ['read', 'ask', 'edit'],
   begin(from, to) {
     const { model, effort } = to
     const isOther = from.model !== model
-    // pi cannot be told to go back to the model or the level of its settings.
+    // No request makes pi go back to the model or the level of its settings.
     if ((isOther && model === undefined) || (from.effort !== effort && effort === undefined)) return undefined
     // With another model pi also takes another level.
     const isLevelled = effort !== undefined && (isOther || from.effort !== effort)
