@@ -171,3 +171,16 @@ test('a model that pi does not know by that name is left to a new process', limi
     '2: looking unknown own',
   ])
 })
+
+for (const protocol of protocols)
+  test(`${protocol}: a turn that plans never runs in a process that builds, nor the other way round`, async () => {
+    await using chat = keptChat(protocol)
+    const turns: { pid: number; plans: boolean }[] = []
+    for (const plans of [false, true, true, false, false, true]) {
+      const end = ending(await chat.take('Go on.', { leash: 'read', plans }))
+      assert.ok(typeof end !== 'string')
+      turns.push({ pid: end.pid, plans })
+    }
+    const begun = turns.map(({ pid }, at) => pid !== turns[at - 1]?.pid)
+    assert.deepEqual(begun, [true, true, false, true, false, true])
+  })

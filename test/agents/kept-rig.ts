@@ -56,10 +56,16 @@ export function keptChat(
     /** One turn; all its events. */
     async take(
       prompt: string,
-      { leash = 'ask', model, effort, ...turn }: Partial<Turn> & Partial<TurnTerms> = {},
+      {
+        leash = 'ask',
+        model,
+        effort,
+        plans = false,
+        ...turn
+      }: Partial<Turn> & Partial<TurnTerms> & { plans?: boolean } = {},
     ): Promise<Event[]> {
       const id = `t${++turns}`
-      const spec = { name: 'sayer', window: 1000, timeoutMs: 60_000, silenceMs: 30_000, profile, model, effort }
+      const spec = { name: 'sayer', window: 1000, timeoutMs: 60_000, silenceMs: 30_000, profile, model, effort, plans }
       const agent = (protocol === 'acp' ? acpAgent : pipeAgent)(
         spec,
         { leash },

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { planCommand } from '../../src/desk/slash/agents/mode.ts'
+import { wallUsers } from '../safety/behind-wall.ts'
 import { closings, folderOf, questions, replies, seat, sitDown } from './desk.ts'
 
 const options = { timeout: 60_000 }
@@ -41,7 +42,7 @@ async function planners(t: TestContext, ...names: string[]) {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line))
-  return { ...sat, started, isBuilt: () => existsSync(join(folder, 'project', 'painted.txt')) }
+  return { ...sat, folder, started, isBuilt: () => existsSync(join(folder, 'project', 'painted.txt')) }
 }
 
 /** The person's last words in a prompt, whose other parts tell of the conversation. */
@@ -124,5 +125,31 @@ test(
       ],
     )
     assert.deepEqual([replies(planning.heard), planning.isBuilt()], [['# Paint it red', 'Painted.'], true])
+  },
+)
+
+test('an agent that takes over a plan turn plans too, and builds nothing', options, async (t) => {
+  const planning = await planners(t, 'claude', 'codex')
+  writeFileSync(join(planning.folder, 'bin', 'claude'), '#!/bin/sh\nexit 3\n', { mode: 0o755 })
+  const { agent } = await planned(planning, 'drop')
+  await planning.until((all) => all.filter(({ type }) => type === 'said').length === 1)
+  assert.deepEqual([agent, planning.started().map(({ mode }) => mode), planning.isBuilt()], ['codex', ['plan'], false])
+})
+
+test(
+  'a command of the person’s own plans in a sandbox and writes nothing, and builds without one',
+  { ...options, skip: wallUsers[0]!.skip },
+  async (t) => {
+    const folder = folderOf(t)
+    const mine = 'cat >/dev/null; echo red > painted.txt; echo "# Paint it"'
+    const commands = (controls: DeskControls) => [planCommand(controls)]
+    const sat = await sitDown(t, folder, { mine }, { commands })
+    sat.desk.setScreen(seat())
+    const isBuilt = () => existsSync(join(folder, 'project', 'painted.txt'))
+    const planning = { ...sat, folder, started: () => [], isBuilt }
+    const { shows } = await planned(planning, 'build')
+    assert.deepEqual([shows, isBuilt()], [[{ type: 'text', text: '# Paint it' }], false])
+    await sat.until((all) => closings(all).length === 2)
+    assert.deepEqual([replies(sat.heard), isBuilt()], [['# Paint it', '# Paint it'], true])
   },
 )

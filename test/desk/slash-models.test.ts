@@ -1,3 +1,4 @@
+import type { DeskControls } from '../../src/desk/desk-controls.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { readFileSync, statSync } from 'node:fs'
@@ -219,6 +220,27 @@ test('/model and /effort are for any agent: the one that is named, and any name 
   golden(t, await line(seat, 'effort', 'codex max'))
   golden(t, await line(seat, 'effort', 'claude none'))
   golden(t, await line(seat, 'model', 'codex default'))
+})
+
+test('/effort that is typed right behind /model keeps the model that was just chosen', async (t) => {
+  const seat = await seated(t, vendors)
+  const set: unknown[] = []
+  const controls: DeskControls = {
+    ...seat.controls,
+    setModel(agent, choice) {
+      set.push([agent, choice])
+      const agents = seat.app.settings.agents.map((one) => (one.name === agent ? { ...one, ...choice } : one))
+      seat.app = { ...seat.app, settings: { ...seat.app.settings, agents } }
+    },
+  }
+  await Promise.all([
+    modelCommands(controls)[0]!.run('claude opus', seat.world),
+    effortCommand(controls).run('claude high', seat.world),
+  ])
+  assert.deepEqual(set, [
+    ['claude', { model: 'opus' }],
+    ['claude', { model: 'opus', effort: 'high' }],
+  ])
 })
 
 test('/model and /effort without a word ask on a card that says which agent it is for, and takes any name', async (t) => {

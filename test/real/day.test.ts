@@ -2,23 +2,18 @@ import type { Answer, Asked } from './model-server.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { collect } from '../../src/base/process/collect.ts'
 import { randomName } from '../../src/base/id.ts'
 import { runningProcesses } from '../../src/border/running-processes.ts'
 import { carries, processTable } from '../../src/base/process/process-table.ts'
 import { start, shownTexts } from '../cli/program.ts'
-import { noTmux } from '../terminals/real.ts'
 import { until } from '../until.ts'
+import { dayPlace, noDay } from './day-place.ts'
 import { modelServer } from './model-server.ts'
-import { installed, rigAll } from './rig.ts'
 import { screenRig } from './screen-rig.ts'
 import { TmuxWindow } from './window.ts'
-
-const clis = ['claude', 'gemini', 'codex']
-const missing = clis.filter((cli) => !installed(cli))
-const skip = noTmux || (missing.length > 0 && `not installed: ${missing.join(', ')}`)
 
 const story = 'Once upon a time there was a terminal that never lost a word that it had shown'
 /** The scripted model breaks off in the middle of a word. */
@@ -26,30 +21,10 @@ const shown = 'Once upon a time there was a terminal that never lost a word'
 
 test(
   'a day in the chat: turns, a cancel, a kill, a spent quota with thinking on, cards at three sizes',
-  { skip },
+  { skip: noDay },
   async (t) => {
     const spent = new Set<string>()
-    const model = await modelServer((asked) => scripted(asked, spent))
-    const rig = await rigAll(model.url)
-    const home = join(rig.env.HOME!, '.termaite')
-    const window = new TmuxWindow(`termaite-day-${randomName()}`, { cwd: rig.cwd, env: rig.env })
-    t.after(async () => {
-      window.close()
-      await model.close()
-      await rig[Symbol.asyncDispose]()
-    })
-    execFileSync('git', ['init', '-q'], { cwd: rig.cwd })
-    mkdirSync(home, { mode: 0o700 })
-    const agents = clis.map((name) => ({ name, profile: name, contextWindowTokens: 100_000, silenceSeconds: 60 }))
-    writeFileSync(join(home, 'settings.json'), JSON.stringify({ rotationStrategy: 'exhaustion', agents }))
-    const kept = () => {
-      const [slug] = readdirSync(join(home, 'projects'))
-      const lines = readFileSync(join(home, 'projects', slug!, 'history.jsonl'), 'utf8')
-        .trim()
-        .split('\n')
-      // The lines of a deleted session are empty.
-      return lines.filter((line) => line.trim() !== '').map((line) => JSON.parse(line) as Record<string, unknown>)
-    }
+    const { model, rig, home, window, project, kept } = await dayPlace(t, (asked) => scripted(asked, spent))
 
     await t.test('a turn is echoed and answered by the real Claude Code', async () => {
       window.start()
@@ -150,8 +125,7 @@ test(
       window.press('y')
       await window.shows('Deleted “hello there”.')
       window.press('Escape')
-      const [slug] = readdirSync(join(home, 'projects'))
-      const { sessions: named } = JSON.parse(readFileSync(join(home, 'projects', slug!, 'project.json'), 'utf8'))
+      const { sessions: named } = JSON.parse(readFileSync(join(project(), 'project.json'), 'utf8'))
       assert.deepEqual([named[first!].name, named[second!]], ['tales', undefined])
       assert.deepEqual([...sessions()], [first])
     })
@@ -178,41 +152,45 @@ test(
 
 const hubsOf = (home: string) => runningProcesses(home, Date.now()).filter(({ process: kind }) => kind === 'hub').length
 
-test('a crew: the real Claude Code in a terminal is given a task, watched, and ended whole', { skip }, async (t) => {
-  const model = await modelServer(() => ({ text: 'claude was here' }))
-  const rig = await screenRig('claude', model.url)
-  const window = new TmuxWindow(`termaite-crew-${randomName()}`, { cwd: rig.cwd, env: rig.env })
-  const ours = async () => {
-    const pids = (await processTable()).map(({ pid }) => pid)
-    const marked = await Promise.all(pids.map((pid) => carries(pid, rig.root)))
-    return pids.filter((_pid, at) => marked[at])
-  }
-  t.after(async () => {
+test(
+  'a crew: the real Claude Code in a terminal is given a task, watched, and ended whole',
+  { skip: noDay },
+  async (t) => {
+    const model = await modelServer(() => ({ text: 'claude was here' }))
+    const rig = await screenRig('claude', model.url)
+    const window = new TmuxWindow(`termaite-crew-${randomName()}`, { cwd: rig.cwd, env: rig.env })
+    const ours = async () => {
+      const pids = (await processTable()).map(({ pid }) => pid)
+      const marked = await Promise.all(pids.map((pid) => carries(pid, rig.root)))
+      return pids.filter((_pid, at) => marked[at])
+    }
+    t.after(async () => {
+      window.close()
+      await model.close()
+      await rig[Symbol.asyncDispose]()
+    })
+    const trusted = { [rig.cwd]: { hasTrustDialogAccepted: true } }
+    const agreed = { customApiKeyResponses: { approved: ['made-up'], rejected: [] } }
+    const known = { hasCompletedOnboarding: true, theme: 'dark', ...agreed, projects: trusted }
+    writeFileSync(join(rig.env.HOME!, '.claude.json'), JSON.stringify(known))
+    const run = async (...args: string[]) => {
+      const ran = await collect(start[0], [...start.slice(1), ...args], { cwd: rig.cwd, env: rig.env })
+      assert.equal(ran.code, 0, `${args.join(' ')}: ${ran.out.toString()}${ran.err}`)
+      return ran.out.toString()
+    }
+    await run('crew', 'spawn', 'claude', 'say hello')
+    window.start(['crew', 'watch'])
+    await window.shows('claude', 'say hello')
+    await run('crew', 'wait', '1')
+    assert.equal(await run('crew', 'artifact', '1'), 'claude was here\n')
+    await window.shows('claude', /idle/)
+    window.press('q')
+    await until(() => window.dead)
+    await run('crew', 'close', '--yes')
     window.close()
-    await model.close()
-    await rig[Symbol.asyncDispose]()
-  })
-  const trusted = { [rig.cwd]: { hasTrustDialogAccepted: true } }
-  const agreed = { customApiKeyResponses: { approved: ['made-up'], rejected: [] } }
-  const known = { hasCompletedOnboarding: true, theme: 'dark', ...agreed, projects: trusted }
-  writeFileSync(join(rig.env.HOME!, '.claude.json'), JSON.stringify(known))
-  const run = async (...args: string[]) => {
-    const ran = await collect(start[0], [...start.slice(1), ...args], { cwd: rig.cwd, env: rig.env })
-    assert.equal(ran.code, 0, `${args.join(' ')}: ${ran.out.toString()}${ran.err}`)
-    return ran.out.toString()
-  }
-  await run('crew', 'spawn', 'claude', 'say hello')
-  window.start(['crew', 'watch'])
-  await window.shows('claude', 'say hello')
-  await run('crew', 'wait', '1')
-  assert.equal(await run('crew', 'artifact', '1'), 'claude was here\n')
-  await window.shows('claude', /idle/)
-  window.press('q')
-  await until(() => window.dead)
-  await run('crew', 'close', '--yes')
-  window.close()
-  await until(async () => (await ours()).length === 0)
-})
+    await until(async () => (await ours()).length === 0)
+  },
+)
 
 for (const [leash, flags, call] of [
   ['edit', /--permission-mode acceptEdits/, { tool: 'Write', input: { content: 'made' } }],
@@ -222,42 +200,46 @@ for (const [leash, flags, call] of [
     { tool: 'Bash', input: { command: 'echo made > ' } },
   ],
 ] as const)
-  test(`a crew: the real Claude Code runs on the leash ${leash} that a person gave its slot`, { skip }, async (t) => {
-    const made = () => join(rig.cwd, 'made.txt')
-    const input = () =>
-      call.tool === 'Write' ? { ...call.input, file_path: made() } : { command: `${call.input.command}${made()}` }
-    const model = await modelServer(({ text, body }) =>
-      text.includes('make the file') && !JSON.stringify(body.messages).includes('tool_result')
-        ? { call: { tool: call.tool, input: input() } }
-        : { text: 'It is made.' },
-    )
-    const rig = await screenRig('claude', model.url)
-    const known = {
-      ...{ hasCompletedOnboarding: true, theme: 'dark', bypassPermissionsModeAccepted: true },
-      customApiKeyResponses: { approved: ['made-up'], rejected: [] },
-      projects: { [rig.cwd]: { hasTrustDialogAccepted: true } },
-    }
-    writeFileSync(join(rig.env.HOME!, '.claude.json'), JSON.stringify(known))
-    const run = async (...args: string[]) => {
-      const ran = await collect(start[0], [...start.slice(1), ...args], { cwd: rig.cwd, env: rig.env })
-      assert.equal(ran.code, 0, `${args.join(' ')}: ${ran.out.toString()}${ran.err}`)
-      return ran.out.toString()
-    }
-    t.after(async () => {
-      await run('crew', 'close', '--yes')
-      await model.close()
-      await rig[Symbol.asyncDispose]()
-    })
-    await run('crew', 'spawn', 'claude', 'make the file', '--leash', leash)
-    await run('crew', 'wait', '1')
-    assert.equal(await run('crew', 'artifact', '1'), 'It is made.\n')
-    assert.equal(readFileSync(made(), 'utf8').trim(), 'made')
-    const pids = (await processTable()).map(({ pid }) => pid)
-    const marked = await Promise.all(pids.map((pid) => carries(pid, rig.root)))
-    const ours = pids.filter((_pid, at) => marked[at]).map(String)
-    const lines = execFileSync('ps', ['-ww', '-o', 'args=', '-p', ours.join(',')], { encoding: 'utf8' })
-    assert.match(lines, flags)
-  })
+  test(
+    `a crew: the real Claude Code runs on the leash ${leash} that a person gave its slot`,
+    { skip: noDay },
+    async (t) => {
+      const made = () => join(rig.cwd, 'made.txt')
+      const input = () =>
+        call.tool === 'Write' ? { ...call.input, file_path: made() } : { command: `${call.input.command}${made()}` }
+      const model = await modelServer(({ text, body }) =>
+        text.includes('make the file') && !JSON.stringify(body.messages).includes('tool_result')
+          ? { call: { tool: call.tool, input: input() } }
+          : { text: 'It is made.' },
+      )
+      const rig = await screenRig('claude', model.url)
+      const known = {
+        ...{ hasCompletedOnboarding: true, theme: 'dark', bypassPermissionsModeAccepted: true },
+        customApiKeyResponses: { approved: ['made-up'], rejected: [] },
+        projects: { [rig.cwd]: { hasTrustDialogAccepted: true } },
+      }
+      writeFileSync(join(rig.env.HOME!, '.claude.json'), JSON.stringify(known))
+      const run = async (...args: string[]) => {
+        const ran = await collect(start[0], [...start.slice(1), ...args], { cwd: rig.cwd, env: rig.env })
+        assert.equal(ran.code, 0, `${args.join(' ')}: ${ran.out.toString()}${ran.err}`)
+        return ran.out.toString()
+      }
+      t.after(async () => {
+        await run('crew', 'close', '--yes')
+        await model.close()
+        await rig[Symbol.asyncDispose]()
+      })
+      await run('crew', 'spawn', 'claude', 'make the file', '--leash', leash)
+      await run('crew', 'wait', '1')
+      assert.equal(await run('crew', 'artifact', '1'), 'It is made.\n')
+      assert.equal(readFileSync(made(), 'utf8').trim(), 'made')
+      const pids = (await processTable()).map(({ pid }) => pid)
+      const marked = await Promise.all(pids.map((pid) => carries(pid, rig.root)))
+      const ours = pids.filter((_pid, at) => marked[at]).map(String)
+      const lines = execFileSync('ps', ['-ww', '-o', 'args=', '-p', ours.join(',')], { encoding: 'utf8' })
+      assert.match(lines, flags)
+    },
+  )
 
 const names: Record<string, string> = { anthropic: 'claude', gemini: 'gemini', responses: 'codex' }
 

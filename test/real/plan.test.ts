@@ -17,8 +17,8 @@ const plan = '# Paint it\n\nMake painted.txt with the colour red.'
 /** The facts of one CLI that plans. */
 type Ways = {
   kind: AgentSettings['kind']
-  /** Calls of the model that would make painted.txt. */
-  build: { tool: string; input: unknown }
+  /** A call of the model that would make this file. */
+  build(path: string): { tool: string; input: unknown }
   /** The answer of the model that is the plan. */
   plans: Answer
   /** Whether a request shows that the CLI is in plan mode. */
@@ -32,33 +32,54 @@ const toolsOf = ({ body }: Asked): string[] => (body.tools ?? []).map((tool: any
 const all: Record<string, Ways> = {
   claude: {
     kind: 'pipe',
-    build: { tool: 'Write', input: { file_path: 'painted.txt', content: 'red\n' } },
+    build: (path) => ({ tool: 'Write', input: { file_path: path, content: 'red\n' } }),
     plans: { text: plan, call: { tool: 'ExitPlanMode', input: {} } },
     isPlanning: (asked) => asked.text.includes('Plan mode is active') && !toolsOf(asked).includes('Write'),
   },
   codex: {
     kind: 'pipe',
-    build: { tool: 'exec_command', input: { cmd: patch } },
+    build: () => ({ tool: 'exec_command', input: { cmd: patch } }),
     plans: { text: `I looked.\n\n<proposed_plan>\n${plan}\n</proposed_plan>\n` },
     // The modes of a thread are developer messages, and the last one counts.
     isPlanning: ({ text }) => text.split('<collaboration_mode>').at(-1)!.startsWith('# Plan Mode'),
+  },
+  gemini: {
+    kind: 'acp',
+    build: (path) => ({ tool: 'write_file', input: { file_path: path, content: 'red\n' } }),
+    plans: { text: plan },
+    isPlanning: (asked) => JSON.stringify(asked.body.systemInstruction).includes('You are operating in **Plan Mode**'),
+  },
+  qwen: {
+    kind: 'acp',
+    build: (path) => ({ tool: 'write_file', input: { file_path: path, content: 'red\n' } }),
+    plans: { call: { tool: 'exit_plan_mode', input: { plan } } },
+    isPlanning: ({ text }) => text.includes('Plan mode is active'),
+  },
+  copilot: {
+    kind: 'acp',
+    build: (path) => ({ tool: 'create', input: { path, file_text: 'red\n' } }),
+    plans: { text: plan },
+    isPlanning: ({ body }) =>
+      JSON.stringify(body.messages.findLast(({ role }: any) => role === 'user').content).includes('[[PLAN]]'),
   },
 }
 
 /** A desk with one real CLI, whose model tries to build before it plans, and again once the person has approved the plan. */
 async function planning(t: TestContext, cli: string, { kind, build, plans }: Ways) {
+  const folder = folderOf(t)
+  const project = join(folder, 'project')
+  const path = join(project, 'painted.txt')
   const server = await modelServer((asked) => {
     const prompt = asked.text
-    if (asked.count === 1) return { call: build }
+    if (asked.count === 1) return { call: build(path) }
     if (!prompt.includes('which I approved')) return plans
-    return asked.count === 3 ? { call: build } : { text: 'Painted.' }
+    return asked.count === 3 ? { call: build(path) } : { text: 'Painted.' }
   })
   const place = await rig(cli, server.url)
   t.after(async () => {
     await server.close()
     await place[Symbol.asyncDispose]()
   })
-  const folder = folderOf(t)
   const agent = { name: cli, kind, profile: cli, leash: 'edit', contextWindowTokens: 100_000 } as AgentSettings
   const sat = await sitDown(
     t,
@@ -71,7 +92,6 @@ async function planning(t: TestContext, cli: string, { kind, build, plans }: Way
     },
   )
   sat.desk.setScreen(seat())
-  const project = join(folder, 'project')
   const files = () => readdirSync(project).filter((name) => !name.startsWith('.'))
   return { ...sat, server, project, files }
 }

@@ -61,6 +61,11 @@ export class TmuxWindow {
     return this.#tmux('capture-pane', '-p', '-t', this.#name)
   }
 
+  /** The screen with the sequences of its colours. */
+  painted(): string {
+    return this.#tmux('capture-pane', '-p', '-e', '-t', this.#name)
+  }
+
   /** Resolves with the screen once it shows all of these. */
   async shows(...signs: (string | RegExp)[]): Promise<string> {
     const all = (screen: string) =>

@@ -164,7 +164,7 @@ async function takeAcpTurn(
 
 /**
  * Everything that is fixed when the process of an agent starts. Model and effort are excluded, because a session may have options for
- * them, and so is a leash that the agent enforces by its modes.
+ * them, and so is a leash that the agent enforces by its modes. A process that planned does not build.
  */
 function fixedParts(
   spec: PipeSpec,
@@ -174,7 +174,7 @@ function fixedParts(
 ): string {
   const plain = { ...spec, model: undefined, effort: undefined }
   const held = spec.profile?.acp?.modes?.[leash] === undefined ? leash : undefined
-  return JSON.stringify([acpArgv(plain, leash), held, cwd, env, spec.folders, server])
+  return JSON.stringify([acpArgv(plain, leash), held, spec.plans, cwd, env, spec.folders, server])
 }
 
 /** Returns the command to start, or why none may start: the agent speaks no ACP, or would do more than its leash allows. */

@@ -20,6 +20,12 @@ export async function answerPermission(
   const once = optionOf(options, 'allow_once', 'allow_always')
   const no = optionOf(options, 'reject_once', 'reject_always')
   const what = wordsOf(call, rules.cwd)
+  const plan = rules.planned && planOf(call)
+  if (plan !== undefined) {
+    // The person decides about the plan after the turn.
+    rules.planned!(plan)
+    return answer(no)
+  }
   // The tools that we provide for the turn follow its leash themselves.
   if (once && isLent(call, rules)) return answer(once)
   if (rules.leash === 'read') {
@@ -45,6 +51,16 @@ export async function answerPermission(
   const picked = options.find(({ optionId }) => picks?.includes(optionId)) ?? no
   if (picked) await remember(call, picked, rules)
   return answer(picked?.kind === 'allow_always' && rules.keepsAlways ? once : picked)
+}
+
+/** The plan in a call that asks to leave the plan mode. */
+function planOf({ kind, rawInput, content = [] }: Call): string | undefined {
+  const { plan } = (rawInput ?? {}) as { plan?: unknown }
+  const shown = (content ?? []).flatMap((one) =>
+    kind === 'switch_mode' && one.type === 'content' && one.content.type === 'text' ? [one.content.text] : [],
+  )
+  const text = typeof plan === 'string' ? plan : shown.join('\n')
+  return text.trim() === '' ? undefined : text.trim()
 }
 
 const meanings: Readonly<Partial<Record<PermissionOption['kind'], Meaning>>> = {

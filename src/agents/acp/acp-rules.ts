@@ -21,6 +21,8 @@ export type Rules = {
   keepsAlways: boolean
   /** The MCP server that the agent received for this turn, and the form of the titles of calls to its tools. */
   lent?: { server: string; title: RegExp }
+  /** Takes the plan of an agent that only plans and asks to leave its plan mode. Missing if the agent does not plan. */
+  planned?(plan: string): void
   /** Records a refusal that was decided without a person. */
   deny(what: string): void
 }

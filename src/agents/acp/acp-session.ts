@@ -72,7 +72,7 @@ export async function openSession(agent: ClientContext, sdk: Sdk, wanted: Wanted
   const resumed = await resume(agent, sdk, hello, wanted)
   const fresh = { cwd: wanted.cwd, mcpServers: serversOf(wanted), ...furtherFolders(hello, wanted) }
   const made = resumed ?? (await agent.request<NewSessionResponse>(sdk.methods.agent.session.new, fresh))
-  await hold(agent, sdk, made, wanted)
+  await hold(agent, sdk, made, { ...wanted, isResumed: resumed !== undefined })
   const notes = [await modelOnly(agent, sdk, made, wanted), await think(agent, sdk, made, wanted)]
   const note = notes.filter((one) => one !== undefined).join('\n') || undefined
   return defined({
@@ -213,23 +213,43 @@ async function resume(
   }
 }
 
+/** The ids of a session's modes, whether the agent lists them as modes or as the choices of an option. */
+function modeIds({ modes, configOptions }: NewSessionResponse): string[] {
+  const option = configOptions?.find(({ category }) => category === 'mode')
+  return [...(modes?.availableModes ?? []).map(({ id }) => id), ...(option?.type === 'select' ? valuesOf(option) : [])]
+}
+
+/** The session mode in which the agent plans, if it has one: "plan", or an address that ends with it. */
+const planModeOf = (made: NewSessionResponse) => modeIds(made).find((id) => /(?:^|[#/])plan$/.test(id))
+
+/** The mode in which a session goes on that an earlier turn left in its plan mode: its first other one. */
+function modeAfterPlanning(made: NewSessionResponse): string | undefined {
+  const plan = planModeOf(made)
+  const option = made.configOptions?.find(({ category }) => category === 'mode')
+  const isPlanning = plan !== undefined && (made.modes?.currentModeId ?? option?.currentValue) === plan
+  return isPlanning ? modeIds(made).find((id) => id !== plan) : undefined
+}
+
 /**
- * Sets the session mode that the leash needs, as a mode or as an option; the leash cannot be enforced on an agent that has neither. Returns
- * whether the agent was asked: a mode that it has already is set only with `again`.
+ * Sets the session mode for planning, or the one that the leash needs, as a mode or as an option; the leash cannot be enforced on an agent
+ * that has neither. Returns whether the agent was asked: a mode that it has already is set only with `again`.
  */
 async function hold(
   agent: ClientContext,
   sdk: Sdk,
   made: NewSessionResponse,
-  { spec, leash }: SessionTerms,
+  { spec, leash, isResumed }: SessionTerms & { isResumed?: boolean },
   again = false,
 ): Promise<boolean> {
   const facts = spec.profile?.acp
-  const mode = facts?.modes?.[leash]
-  if (facts === undefined || mode === undefined) return false
+  const mode =
+    (spec.plans ? planModeOf(made) : undefined) ??
+    facts?.modes?.[leash] ??
+    (isResumed && !spec.plans ? modeAfterPlanning(made) : undefined)
+  if (mode === undefined) return false
   const { sessionId, modes, configOptions } = made
   const option = configOptions?.find(({ category }) => category === 'mode')
-  const held = Object.keys(facts.leashes).filter((other) => other !== leash)
+  const held = Object.keys(facts?.leashes ?? {}).filter((other) => other !== leash)
   if (!again && (modes?.currentModeId === mode || option?.currentValue === mode)) return false
   try {
     if (modes?.availableModes.some(({ id }) => id === mode)) {

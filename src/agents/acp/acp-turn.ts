@@ -231,6 +231,7 @@ async function acpOutcome(
   const failure = cause ?? side.telling.fault
   if (failure) return { ok: false, failure }
   if ('response' in heard) {
+    if (side.plan !== undefined) return { ok: true, text: side.plan, plan: true }
     const short = earlyStopNote(spec.name, heard.response!)
     if (short) await emit({ type: 'note', text: short })
     const outcome = answerOutcome(spec.name, heard.response!, side.telling.answer, side.denials)

@@ -34,6 +34,8 @@ export class TurnSide implements ServedTurn {
   readonly telling: UpdateReader
   readonly terminals: Terminals
   readonly spent = new SpentTokens()
+  /** The plan that waits for the person's approval. */
+  plan: string | undefined
   #job: TurnJob
   #stop: (failure: Failure) => void
   #denials = new Set<string>()
@@ -55,6 +57,11 @@ export class TurnSide implements ServedTurn {
       allowed: new TurnGrants(),
       keepsAlways: spec.profile?.acp?.forgets === true,
       lent: server && title && { server: server.name, title },
+      ...(spec.plans && {
+        planned: (plan: string) => {
+          this.plan = plan
+        },
+      }),
       deny: (what) => this.#denials.add(what),
     }
     this.terminals = new Terminals({ rules: this.rules, clock: turn.clock, env, enclose })

@@ -100,11 +100,13 @@ function cliModel(name: string): string {
 /** Sets the choice, and says for which agent, for how long, and how to keep it. */
 async function take(
   controls: DeskControls,
-  agent: AgentSettings,
+  named: AgentSettings,
   choice: ModelChoice,
   world: CommandWorld,
   parts: ModelParts,
 ): Promise<void> {
+  // A command that was typed just before this one may have changed the agent since this one looked for it.
+  const agent = agentNow(controls, named)
   if (choice.effort !== undefined) refuseEffort(defined({ ...agent, model: choice.model ?? agent.model }))
   if (agent.kind === 'native') {
     const { model = modelOf(agent) } = choice
@@ -139,9 +141,12 @@ function sayChosen(name: string, { model, effort }: ModelChoice, { say }: Comman
 
 function takeBack(controls: DeskControls, agent: AgentSettings, { say }: CommandWorld): void {
   controls.setModel(agent.name, undefined)
-  const now = controls.app().settings.agents.find(({ name }) => name === agent.name) ?? agent
+  const now = agentNow(controls, agent)
   say(`${agent.name} uses the model and the effort of its settings again: ${modelWords(now)}.`, 'note')
 }
+
+const agentNow = (controls: DeskControls, agent: AgentSettings): AgentSettings =>
+  controls.app().settings.agents.find(({ name }) => name === agent.name) ?? agent
 
 function refuseModel(agent: AgentSettings): void {
   const why = noModelReason(agent)
