@@ -246,7 +246,7 @@ describe('the page in a browser', { skip: noBrowser }, () => {
     await page.keyboard.press('Escape')
     await shows(page, 'user · admin')
     await at.killHub()
-    await shows(page, 'The page may be outdated')
+    await shows(page, 'may be outdated')
     assert.deepEqual(faults, [])
   })
 
