@@ -17,6 +17,8 @@ export type WarmTerms = {
   fixed: string
   /** The thread that is open in the process; undefined before its first turn. */
   thread: WarmThread | undefined
+  /** Everything that the process has from its start and can only change after its first turn. */
+  first?: string
 }
 
 /** An agent's thread, up to the turn of the log that it last answered: the process does not know another process's later turn on it. */
@@ -84,7 +86,7 @@ export class WarmProcesses {
     const found = this.#takeOut(agent)
     if (!found) return undefined
     // A process remembers the files as they were before they were undone.
-    const isFit = found.process instanceof kind && areSame(found.terms, terms) && !(await this.#isUndone(found))
+    const isFit = found.process instanceof kind && fits(found, terms) && !(await this.#isUndone(found))
     if (isFit) return found.process as P
     await this.#end(found)
     return undefined
@@ -93,7 +95,7 @@ export class WarmProcesses {
   /** Whether the process of an agent waits under these terms. */
   has(agent: string, terms: WarmTerms): boolean {
     const found = this.#waiting.get(agent)
-    return found !== undefined && areSame(found.terms, terms)
+    return found !== undefined && fits(found, terms)
   }
 
   /**
@@ -193,8 +195,11 @@ export class WarmProcesses {
   }
 }
 
-const areSame = (a: WarmTerms, b: WarmTerms) =>
-  a.fixed === b.fixed && a.thread?.key === b.thread?.key && a.thread?.turn === b.thread?.turn
+const fits = ({ terms: a, isForeseen }: Waiting, b: WarmTerms) =>
+  a.fixed === b.fixed &&
+  a.thread?.key === b.thread?.key &&
+  a.thread?.turn === b.thread?.turn &&
+  (!isForeseen || a.first === b.first)
 
 /** The memory that this process and its children may use: of the machine, or of its container. */
 function machineMemory(): { total: number; free: number } {

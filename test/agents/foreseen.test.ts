@@ -59,6 +59,27 @@ test('an agent that is prepared twice has one process', limit, async () => {
   await warm.close()
 })
 
+test(
+  'an agent that is prepared again for another model has one process, which was started for that model',
+  limit,
+  async () => {
+    // Once it had a turn, its process could change the model.
+    const change = { leashes: [], begin: () => ({ text: '', hear: () => undefined }) }
+    const { warm, agent, take } = staysPut({ dialect: () => ({ ...stayingDialect(), change }) })
+    await agent().prepare!(foreseen())
+    const [before] = await running()
+    await agent('all', { model: 'other' }).prepare!(foreseen())
+    const waiting = await running()
+    const one = answered(await take('one', 'all', { model: 'other' }))
+    await warm.close()
+    assert.ok(typeof one !== 'string')
+    assert.deepEqual(
+      [waiting.includes(before!), waiting.includes(one.pid), one.said],
+      [false, true, 'prompt 1 all fresh other alone'],
+    )
+  },
+)
+
 test('a process that was prepared for another turn is stopped: no turn runs in it', limit, async () => {
   const history = entriesOf('earlier', 'zero', [
     { type: 'thread', key: 'old' },

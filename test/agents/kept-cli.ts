@@ -1,16 +1,30 @@
-// A stand-in for a CLI that takes prompt after prompt: node kept-cli.ts <protocol> <how it was started>. Its answer names its process, the
-// number of the prompt, and how it was started; words of the prompt say what else it does. On SIGUSR2 it acts without a prompt.
+// A stand-in for a CLI that takes prompt after prompt: node kept-cli.ts <protocol> <leash> <model> <words for an effort>. Its answer names its
+// process, the number of the prompt, its leash, model and effort, and the changes since the last prompt; words of the prompt say what
+// else it does. On SIGUSR2 it acts without a prompt.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { closeSync, writeFileSync } from 'node:fs'
 
 type Message = Record<string, any>
 
-const [protocol = '', ...started] = process.argv.slice(2)
+const [protocol = '', leash = '', model = 'own', ...words] = process.argv.slice(2)
 const print = (message: object) => console.log(JSON.stringify(message))
 
 let prompts = 0
-let mode = started.join(' ')
+const now = { leash, model, effort: words.at(-1)?.split('=').at(-1) ?? 'own' }
+
+/** The changes that the program has made since its last prompt, and how it answers a request for one. */
+let told: string[] = []
+let changes: 'accepted' | 'refused' | 'ignored' = 'accepted'
+
+/** Answers a request to change something: `accept` and `refuse` print the answers of the protocol. */
+function change(what: string, to: Partial<typeof now>, accept: () => void, refuse: () => void): void {
+  if (changes === 'ignored') return
+  if (changes === 'refused') return refuse()
+  told.push(what)
+  Object.assign(now, to)
+  accept()
+}
 
 /** What the program does once its turn is over. */
 let afterwards = () => {}
@@ -34,6 +48,9 @@ function take(prompt: string, turn: Telling): void {
   if (prompt.includes('it dies')) process.exit(3)
   if (prompt.includes('it hangs')) return
   if (prompt.includes('it babbles')) console.log('no message of the protocol')
+  if (prompt.includes('it refuses changes')) changes = 'refused'
+  if (prompt.includes('it ignores changes')) changes = 'ignored'
+  const heard = told.splice(0).map((one) => `, ${one}`)
   if (prompt.includes('it goes on')) turn.calls('endless')
   if (prompt.includes('it logs in')) writeFileSync(process.env.LOGIN!, '{"tokens":"fresh","claudeAiOauth":"fresh"}')
   if (prompt.includes('it delegates')) turn.delegates?.()
@@ -44,7 +61,7 @@ function take(prompt: string, turn: Telling): void {
     turn.called('left')
   }
   const say = () => {
-    turn.say(`pid ${process.pid} prompt ${prompts} ${mode}`)
+    turn.say(`pid ${process.pid} prompt ${prompts} ${Object.values(now).join(' ')}${heard.join('')}`)
     if (prompt.includes('it babbles')) console.log('no message of the protocol')
   }
   if (prompt.includes('it is refused')) turn.isRefused(say)
@@ -60,13 +77,33 @@ function take(prompt: string, turn: Telling): void {
   }
 }
 
+const claudeModes: Record<string, string> = { default: 'ask', acceptEdits: 'edit' }
+
+const codexLeashes: Record<string, string> = {
+  'readOnly never': 'read',
+  'readOnly on-request': 'ask',
+  'workspaceWrite on-request': 'edit',
+  'dangerFullAccess never': 'all',
+}
+
 /** The ACP requests of ours that wait for their answer. */
 const requests = new Map<string, () => void>()
 
 const protocols: Record<string, (message: Message) => void> = {
-  claude({ type, message, request_id }) {
-    if (type === 'control_request')
-      print({ type: 'control_response', response: { subtype: 'error', request_id, error: 'not known' } })
+  claude({ type, message, request_id, request }) {
+    const respond = (response: object) => print({ type: 'control_response', response: { request_id, ...response } })
+    const refuse = () => respond({ subtype: 'error', error: 'not known' })
+    if (type === 'control_request') {
+      const { subtype, mode, model, settings } = request
+      const changed: Record<string, () => Partial<typeof now>> = {
+        set_permission_mode: () => ({ leash: claudeModes[mode]! }),
+        set_model: () => ({ model: model ?? 'own' }),
+        apply_flag_settings: () => ({ effort: settings.effortLevel ?? 'own' }),
+      }
+      if (!changed[subtype]) return refuse()
+      const what = `${subtype} ${mode ?? settings?.effortLevel ?? model ?? null}`
+      return change(what, changed[subtype](), () => respond({ subtype: 'success' }), refuse)
+    }
     if (type !== 'user') return
     const permission_denials: object[] = []
     const block = (type: string, role: string, content: object) =>
@@ -99,9 +136,19 @@ const protocols: Record<string, (message: Message) => void> = {
       'turn/interrupt': {},
     }
     if (id === undefined) return
+    const refuse = () => print({ id, error: { code: -32600, message: 'not known' } })
+    if (method === 'config/read')
+      return print({ id, result: { config: { sandbox_workspace_write: { writable_roots: ['/added'] } } } })
+    if (method === 'thread/settings/update') {
+      const { threadId: _, ...more } = params
+      const { model = now.model, effort = now.effort, sandboxPolicy, approvalPolicy } = more
+      const leash = sandboxPolicy ? codexLeashes[`${sandboxPolicy.type} ${approvalPolicy}`]! : now.leash
+      return change(JSON.stringify(more), { leash, model, effort }, () => print({ id, result: {} }), refuse)
+    }
     print(results[method] ? { id, result: results[method] } : { id, error: { code: -32600, message: 'not known' } })
     if (method !== 'turn/start') return
     const threadId = 'k'
+    now.effort = params.effort ?? now.effort
     const item = (method: string, item: object) => print({ method: `item/${method}`, params: { threadId, item } })
     const command = { type: 'commandExecution', command: 'touch new.txt' }
     take(params.input[0].text, {
@@ -121,9 +168,15 @@ const protocols: Record<string, (message: Message) => void> = {
       },
     })
   },
-  pi({ id, type, message }) {
-    const data = { sessionId: 'k', isStreaming: false, pendingMessageCount: 0 }
-    print({ id, type: 'response', command: type, success: true, ...(type === 'get_state' ? { data } : {}) })
+  pi({ id, type, message, modelId, level }) {
+    const state = { sessionId: 'k', isStreaming: false, pendingMessageCount: 0 }
+    const models = ['other', 'third'].map((one) => ({ provider: 'mock', id: one }))
+    const data = { get_state: state, get_available_models: { models } }[type as string]
+    const answer = (success: boolean) => print({ id, type: 'response', command: type, success, data })
+    const to = type === 'set_model' ? { model: modelId } : { effort: level }
+    if (type === 'set_model' || type === 'set_thinking_level')
+      return change(`${type} ${modelId ?? level}`, to, answer.bind(undefined, true), answer.bind(undefined, false))
+    answer(true)
     if (type !== 'prompt') return
     print({ type: 'agent_start' })
     const over = (toolCallId: string, toolName: string, text: string, isError: boolean) =>
@@ -163,7 +216,7 @@ const protocols: Record<string, (message: Message) => void> = {
     if (method === 'session/new') return reply({ sessionId: 'k', modes })
     if (method === 'session/load') return reply({ modes })
     if (method === 'session/set_mode') {
-      mode = params.modeId
+      now.leash = params.modeId
       return reply({})
     }
     if (method !== 'session/prompt') return print({ jsonrpc: '2.0', id, error: { code: -32601, message: 'not known' } })

@@ -1,5 +1,6 @@
 import type { Entry, Event } from '../../src/core/talk/entry.ts'
 import type { Profile } from '../../src/core/profile/profile.ts'
+import type { TurnTerms } from '../../src/core/profile/turn-terms.ts'
 import type { PipeParts } from '../../src/agents/pipe/pipe-agent.ts'
 import type { Leash, Turn } from '../../src/core/work/agent.ts'
 import { join } from 'node:path'
@@ -16,13 +17,16 @@ export const program = join(import.meta.dirname, 'kept-cli.ts')
 const command = (protocol: string, how: string) => `exec '${process.execPath}' '${program}' ${protocol} ${how}`
 const leashes = { read: 'read', ask: 'ask', edit: 'edit', all: 'all' }
 
+/** The leash on the command line of the program: pi begins with the same tools at each leash but one. */
+const startedAt = (protocol: string, leash: Leash) => (protocol === 'pi' && leash !== 'all' ? 'looking' : leash)
+
 /** A CLI with the dialect of a real one, whose program is the stand-in; over ACP it has a mode for each leash. */
 function profileOf(protocol: string): Profile {
   if (protocol !== 'acp')
     return {
       ...profileNamed(protocol)!,
       leashes,
-      command: ({ leash, resume }) => command(protocol, `${leash} ${resume ?? 'fresh'}`),
+      command: ({ leash, model }) => command(protocol, `${startedAt(protocol, leash)} ${model ?? 'own'}`),
     }
   const { lends: _, ...gemini } = profileNamed('gemini')!
   return {
@@ -52,10 +56,16 @@ export function keptChat(
     /** One turn; all its events. */
     async take(
       prompt: string,
-      { leash = 'ask', plans = false, ...turn }: Partial<Turn> & { leash?: Leash; plans?: boolean } = {},
+      {
+        leash = 'ask',
+        model,
+        effort,
+        plans = false,
+        ...turn
+      }: Partial<Turn> & Partial<TurnTerms> & { plans?: boolean } = {},
     ): Promise<Event[]> {
       const id = `t${++turns}`
-      const spec = { name: 'sayer', window: 1000, timeoutMs: 60_000, silenceMs: 30_000, profile, plans }
+      const spec = { name: 'sayer', window: 1000, timeoutMs: 60_000, silenceMs: 30_000, profile, model, effort, plans }
       const agent = (protocol === 'acp' ? acpAgent : pipeAgent)(
         spec,
         { leash },
@@ -70,7 +80,10 @@ export function keptChat(
   }
 }
 
-/** How a turn ended: which process answered, the number of its prompt and how it was started, or the kind of the failure. */
+/**
+ * How a turn ended: which process answered, the number of its prompt, its leash, model and effort, and its changes since the last one; or
+ * the kind of the failure.
+ */
 export function ending(events: readonly Event[]): { pid: number; said: string } | string {
   const end = events.at(-1)
   if (end?.type !== 'end') return 'no end'

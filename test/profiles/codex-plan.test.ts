@@ -96,7 +96,7 @@ test('a thread that is in plan mode leaves it in a turn that does not plan, and 
   assert.deepEqual(resumed({ mode: 'default' }), begun)
   assert.deepEqual(resumed(undefined), begun)
   const fresh = turn({ leash: 'edit' }, usual, [answer, plan])
-  assert.deepEqual([fresh.begun, fresh.isExperimental, fresh.outcome], [begun, false, { ok: true, text: 'I looked.' }])
+  assert.deepEqual([fresh.begun, fresh.isExperimental, fresh.outcome], [begun, true, { ok: true, text: 'I looked.' }])
 })
 
 test('the sandbox of a plan turn is read-only, whatever the leash is', () => {

@@ -102,7 +102,7 @@ test('a turn is over when pi has settled and has taken up everything that was se
 test('the next turn in the process begins where nothing is over, and asks for the thread again', () => {
   const first = pi.dialect!()
   first.line(JSON.stringify(settled))
-  const next = first.next!('s')
+  const next = first.next!('s', { leash: 'all' })
   assert.deepEqual(
     [first.over!(), next.over!(), next.open('Go on.'), next.line(JSON.stringify(state('state', false)))],
     [true, false, first.open('Go on.'), [{ type: 'thread', key: 's' }]],

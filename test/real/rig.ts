@@ -77,6 +77,7 @@ const pointers: Record<string, (url: string) => Pointed> = {
                 ...{ contextWindow: 200_000, maxTokens: 8192 },
                 cost: { input: 1, output: 2, cacheRead: 0.1, cacheWrite: 0 },
               },
+              ...['other-model', 'third-model'].map((id) => ({ id, reasoning: true, input: ['text'] })),
             ],
           },
         },

@@ -26,8 +26,8 @@ export type Wishes = {
   open?: typeof pipeAgent
   ask?: Ask
   steer?: TurnWorld['steer']
-  effort?: () => Effort
-  model?: () => string
+  effort?: () => Effort | undefined
+  model?: () => string | undefined
   warm?: WarmProcesses
 }
 

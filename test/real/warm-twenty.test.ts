@@ -21,13 +21,14 @@ const skip =
 
 const question = (turn: number) => `This is question ${turn}.`
 
-/** The number of a question for which Gemini runs a command that is not over before the chat is killed. */
+/** The number of a question for which Gemini runs a command, in a session of its own, that is not over before the chat is killed. */
 const unanswered = 28
 
 /** Answers the last of the questions that it got; other requests of a CLI hold none. */
 const answering: Script = ({ text }) => {
   const last = [...text.matchAll(/This is question (\d+)\./g)].at(-1)?.[1]
-  if (Number(last) === unanswered) return { call: { tool: 'run_shell_command', input: { command: 'sleep 71' } } }
+  if (Number(last) === unanswered)
+    return { call: { tool: 'run_shell_command', input: { command: 'setsid -w sleep 71' } } }
   return { text: last === undefined ? 'Aside.' : `Answer ${last} is given.` }
 }
 

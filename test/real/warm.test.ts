@@ -1,7 +1,12 @@
+import type { TurnTerms } from '../../src/core/profile/turn-terms.ts'
 import type { Event } from '../../src/core/talk/entry.ts'
+import type { Ask } from '../../src/core/talk/question.ts'
+import type { Leash } from '../../src/core/work/agent.ts'
 import type { Script } from './model-server.ts'
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { WarmProcesses } from '../../src/agents/warm-processes.ts'
 import { endLeft, leftProcesses } from '../../src/base/process/left-processes.ts'
 import { realClock } from '../../src/base/time/clock.ts'
@@ -35,6 +40,38 @@ const shells: Readonly<Record<string, (command: string) => { tool: string; input
   pi: (command) => ({ tool: 'bash', input: { command } }),
 }
 
+const walk: readonly Leash[] = ['ask', 'edit', 'ask', 'all', 'read', 'edit', 'ask', 'read']
+
+/** Each turn of the walk, in which the model calls for a command that makes a file: its process, and what became of the file. */
+const walked: Readonly<Record<string, readonly string[]>> = {
+  claude: [
+    ...['1: ask asks, not made', '1: edit made', '1: ask asks, not made', '2: all made'],
+    ...['3: read not made', '4: edit made', '4: ask asks, not made', '5: read not made'],
+  ],
+  codex: [
+    ...['1: ask not made', '1: edit made', '1: ask not made', '1: all made'],
+    ...['1: read not made', '1: edit made', '1: ask not made', '1: read not made'],
+  ],
+  pi: [
+    ...['1: ask not made', '1: edit not made', '1: ask not made', '2: all made'],
+    ...['3: read not made', '3: edit not made', '3: ask not made', '3: read not made'],
+  ],
+}
+
+const choices: readonly Omit<TurnTerms, 'leash'>[] = [
+  {},
+  { model: 'other-model' },
+  { model: 'other-model', effort: 'low' },
+  { model: 'third-model', effort: 'high' },
+]
+
+/** Each of these turns: its process, and the model and the effort that its request names. */
+const chosen: Readonly<Record<string, readonly string[]>> = {
+  claude: ['1: claude-opus-5-5 medium', '1: other-model high', '1: other-model low', '1: third-model high'],
+  codex: ['1: mock-model none', '1: other-model none', '1: other-model low', '1: third-model high'],
+  pi: ['1: mock-model none', '1: other-model none', '1: other-model low', '1: third-model high'],
+}
+
 for (const [cli, shell] of Object.entries(shells)) {
   const skip = skipped(cli)
 
@@ -61,16 +98,53 @@ for (const [cli, shell] of Object.entries(shells)) {
     assert.deepEqual(await it.left(), [])
   })
 
-  test(`${cli} runs no turn in a process that was started for another leash`, { skip }, async () => {
+  test(`${cli} runs each turn in a process that has its leash`, { skip }, async () => {
     const warm = pool()
-    await using it = await talk(cli, hello, { warm })
+    let at = 0
+    let tried = -1
+    const asked = new Set<number>()
+    const ask: Ask = async () => {
+      asked.add(at)
+      return undefined
+    }
+    const writes: Script = () => {
+      const isFirst = tried !== at
+      tried = at
+      return isFirst ? { call: shell(`touch made-${at}`) } : { text: 'That is all.' }
+    }
+    await using it = await talk(cli, writes, { warm, ask })
+    const processes: string[] = []
     const seen: string[] = []
-    for (const leash of ['all', 'edit', 'ask', 'read', 'read'] as const) {
-      await it.say(`A question at ${leash}.`, leash)
-      seen.push((await it.left()).join(' '))
+    for (const leash of walk) {
+      await it.say('Make a file.', leash)
+      const pids = (await it.left()).join(' ')
+      if (!processes.includes(pids)) processes.push(pids)
+      const isMade = existsSync(join(it.place().cwd, `made-${at}`))
+      seen.push(
+        `${processes.indexOf(pids) + 1}: ${leash} ${asked.has(at) ? 'asks, ' : ''}${isMade ? 'made' : 'not made'}`,
+      )
+      at++
     }
     await warm.close()
-    assert.deepEqual([new Set(seen).size, seen[3] === seen[4]], [4, true])
+    assert.deepEqual(seen, walked[cli])
+  })
+
+  test(`${cli} changes its model and its effort in the process that waits`, { skip }, async () => {
+    const warm = pool()
+    let now: (typeof choices)[number] = {}
+    await using it = await talk(cli, hello, { warm, model: () => now.model, effort: () => now.effort })
+    const processes: string[] = []
+    const seen: string[] = []
+    for (now of choices) {
+      assert.equal(outcomeOf(await it.say('A question.', 'ask'))?.ok, true)
+      const pids = (await it.left()).join(' ')
+      if (!processes.includes(pids)) processes.push(pids)
+      const { body } = it.server.turns().at(-1)!
+      const effort = body.output_config?.effort ?? body.reasoning?.effort ?? body.reasoning_effort ?? 'none'
+      seen.push(`${processes.indexOf(pids) + 1}: ${body.model} ${effort}`)
+    }
+    await warm.close()
+    assert.deepEqual(seen, chosen[cli])
   })
 
   test(`${cli} is not kept after a turn that leaves a process running, and that one is named`, { skip }, async () => {
@@ -120,6 +194,29 @@ for (const [cli, shell] of Object.entries(shells)) {
     await warm.close()
   })
 }
+
+test(
+  'claude goes back to the model and the effort of its settings in the same process',
+  { skip: skipped('claude') },
+  async () => {
+    const warm = pool()
+    let now: (typeof choices)[number] = {}
+    await using it = await talk('claude', hello, { warm, model: () => now.model, effort: () => now.effort })
+    const processes = new Set<string>()
+    const asked: string[] = []
+    for (now of [{}, { model: 'other-model', effort: 'max' } as const, {}]) {
+      await it.say('A question.', 'ask')
+      processes.add((await it.left()).join(' '))
+      const { body } = it.server.turns().at(-1)!
+      asked.push(`${body.model} ${body.output_config?.effort}`)
+    }
+    await warm.close()
+    assert.deepEqual(
+      [processes.size, asked],
+      [1, ['claude-opus-5-5 medium', 'other-model max', 'claude-opus-5-5 medium']],
+    )
+  },
+)
 
 test(
   'claude is not kept while a subagent of it works on in the background, which ends with it',

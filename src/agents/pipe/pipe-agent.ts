@@ -29,6 +29,7 @@ import {
   folderWords,
   pipeArgv,
   pipeThread,
+  termsOf,
 } from './pipe-command.ts'
 import { prepareCommand, runCommand } from './pipe-process.ts'
 import { warmThread } from '../warm-processes.ts'
@@ -96,14 +97,29 @@ async function preparePipeTurn(
     argv: unshadowedArgv(pipeArgv(spec, next, thread.key, more.words), env, next.cwd),
     env,
     enclose: parts.enclose,
-    warm: { pool, fixed: fixedParts(spec, next, env, more.words), thread: warmThread(thread) },
+    warm: {
+      pool,
+      fixed: fixedParts(spec, next, env, more.lent),
+      terms: termsOf(spec, next.leash),
+      thread: warmThread(thread),
+    },
     dialect,
   })
 }
 
-/** Everything about a turn's command that is fixed when its process starts. `more` are arguments that are added to it. */
-const fixedParts = (spec: PipeSpec, turn: ForeseenTurn, env: PipeParts['env'], more: string): string =>
-  JSON.stringify([pipeArgv(spec, turn, undefined, more), turn.leash, spec.plans, spec.effort, turn.cwd, env])
+/**
+ * Everything about a turn's command that is fixed when its process starts; `lent` are the arguments for tools that are lent to it. A model, an
+ * effort and a leash that the CLI changes in an open process are excluded.
+ */
+function fixedParts(spec: PipeSpec, turn: ForeseenTurn, env: PipeParts['env'], lent: string): string {
+  // The mode of a turn that only plans is fixed, and with it all its terms.
+  const change = spec.plans ? undefined : dialectOf(spec, turn.leash, undefined)?.change
+  const leash = change?.leashes.includes(turn.leash) ? change.leashes[0]! : turn.leash
+  const plain: PipeSpec = change ? { ...spec, model: undefined, effort: undefined } : spec
+  const more = furtherWords(plain, lent)
+  const argv = pipeArgv(plain, { ...turn, leash }, undefined, more)
+  return JSON.stringify([argv, leash, spec.plans, plain.effort, turn.cwd, env])
+}
 
 async function takePipeTurn(
   spec: PipeSpec,
@@ -118,15 +134,19 @@ async function takePipeTurn(
   return new PipeTurn(spec, parts, turn, emit).take(resume)
 }
 
-/** The arguments that are added to a command, and whether they apply to more than one turn. */
-type MoreWords = { words: string; lasting: boolean }
+/** The arguments that are added to a command, the ones of them for lent tools, and whether these apply to more than one turn. */
+type MoreWords = { words: string; lent: string; lasting: boolean }
 
 /** The arguments that tell the CLI about our tools, its folders and its effort. */
 async function moreWords(spec: PipeSpec, { lend }: PipeParts): Promise<MoreWords> {
+  const { words: lent, lasting } = await lentServerArguments(composingProfile(spec)?.lends, lend)
+  return { words: furtherWords(spec, lent), lent, lasting }
+}
+
+function furtherWords(spec: PipeSpec, lent: string): string {
   const composing = composingProfile(spec)
-  const { words: lent, lasting } = await lentServerArguments(composing?.lends, lend)
   const all = [lent, folderWords(composing, spec.folders), effortWords(composing, spec.effort)]
-  return { words: all.filter((one) => one !== '').join(' '), lasting }
+  return all.filter((one) => one !== '').join(' ')
 }
 
 /** One turn of a CLI behind pipes. */
@@ -211,21 +231,22 @@ class PipeTurn {
       enclose: this.#parts.enclose,
       prompt,
       watch: this.#watch,
-      warm: more.lasting ? this.#warmSeat(more.words, thread) : undefined,
+      warm: more.lasting ? this.#warmSeat(more.lent, thread) : undefined,
       speech: (process, ear, stays) => this.#speech(key, process, ear, stays),
       alive: (speech, since) => this.#isAlive(speech, since),
     })
   }
 
   /** How a process of the chat's pool serves the turn; undefined if the agent's process ends with its turn. */
-  #warmSeat(more: string, thread: WarmThread | undefined): WarmSeat | undefined {
+  #warmSeat(lent: string, thread: WarmThread | undefined): WarmSeat | undefined {
     const spec = this.#spec
     const turn = this.#turn
     const { warm } = this.#parts
     if (!warm || !mayStay(spec, turn.leash, this.#parts)) return undefined
     return {
       pool: warm,
-      fixed: fixedParts(spec, turn, this.#env, more),
+      fixed: fixedParts(spec, turn, this.#env, lent),
+      terms: termsOf(spec, turn.leash),
       thread,
       opened: () => (this.#key === undefined ? undefined : { key: this.#key, turn: turn.id }),
     }
@@ -239,7 +260,8 @@ class PipeTurn {
       return this.#say(event)
     }
     const { dialect: before, greeted } = process
-    const next = before?.next && key !== undefined ? before.next(key) : undefined
+    const terms = termsOf(this.#spec, this.#turn.leash)
+    const next = before?.next && key !== undefined ? before.next(key, terms) : undefined
     const dialect = greeted?.dialect ?? next ?? dialectOf(this.#spec, this.#turn.leash, key)
     if (!dialect) return plainSpeech(blobs, emit)
     const turn = { ...this.#turn, ask: this.#watch.ask }

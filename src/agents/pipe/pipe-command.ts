@@ -2,6 +2,7 @@ import type { Entry } from '../../core/talk/entry.ts'
 import type { Dialect, Profile } from '../../core/profile/profile.ts'
 import type { Leash, Turn } from '../../core/work/agent.ts'
 import type { Effort } from '../../core/profile/effort.ts'
+import type { TurnTerms } from '../../core/profile/turn-terms.ts'
 import { defined } from '../../base/defined.ts'
 import { valueFault } from '../../base/option-value.ts'
 import { nearestEffort } from '../../core/profile/effort.ts'
@@ -20,9 +21,9 @@ export type PipeSpec = {
   timeoutMs: number
   silenceMs: number
   profile?: Profile
-  model?: string
+  model?: string | undefined
   /** How hard the CLI's model should think. */
-  effort?: Effort
+  effort?: Effort | undefined
   metaInstruction?: string
   /** Folders that the person added to the project. */
   folders?: readonly string[]
@@ -69,6 +70,10 @@ export function effortWords(profile: Profile | undefined, effort: Effort | undef
 
 const levelFor = (profile: Profile | undefined, effort: Effort | undefined) =>
   effort && profile?.effort && nearestEffort(effort, profile.effort.levels)
+
+/** The terms that a kept process must have for a turn of the agent. */
+export const termsOf = ({ profile, model, effort }: PipeSpec, leash: Leash): TurnTerms =>
+  defined({ leash, model, effort: levelFor(profile, effort) })
 
 /** The dialect of a turn's output: the dialect of the composed command, or of the person's own command if it requests that dialect. */
 export function dialectOf(spec: PipeSpec, leash: Leash, resume: string | undefined): Dialect | undefined {

@@ -1,13 +1,14 @@
 import type { Clock } from '../../base/time/clock.ts'
 import type { Run } from '../../base/process/run.ts'
 import type { Dialect, Ended, Profile } from '../../core/profile/profile.ts'
+import type { TurnTerms } from '../../core/profile/turn-terms.ts'
 import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { ForeseenTurn, Turn } from '../../core/work/agent.ts'
 import type { PipeSpec } from './pipe-command.ts'
 import type { PictureText, Speech } from './speech.ts'
 import type { TurnWatch } from '../turn-watch.ts'
 import type { Enclose } from '../enclosure.ts'
-import type { WarmProcesses, WarmThread } from '../warm-processes.ts'
+import type { WarmProcesses, WarmTerms, WarmThread } from '../warm-processes.ts'
 import { existsSync } from 'node:fs'
 import { messageOf } from '../../base/error-message.ts'
 import { exitsWithin, start as startRun } from '../../base/process/run.ts'
@@ -35,8 +36,9 @@ type PipeJob = {
 /** The pool that a turn borrows its process from, and the terms for that. */
 export type WarmSeat = {
   pool: WarmProcesses
-  /** Everything about the command that is fixed when its process starts. */
+  /** Everything about the command that is fixed when its process starts, and everything that a process can change for a turn. */
   fixed: string
+  terms: TurnTerms
   thread: WarmThread | undefined
   /** The thread that the turn has left open in its process; undefined if unknown. */
   opened(): WarmThread | undefined
@@ -59,16 +61,23 @@ export async function runCommand(job: PipeJob): Promise<PipeResult> {
   if ('refused' in command) return { outcome: { ok: false, failure: command.refused }, left: [], settled: [] }
   const { fixed } = command
   const seat = fixed !== undefined && job.warm?.pool.open ? job.warm : undefined
-  const terms = seat && { fixed: `${seat.fixed}\n${fixed}`, thread: seat.thread }
-  const waiting = terms && (await seat.pool.borrow(spec.name, terms, PipeRun))
-  const isThere = waiting && (await waiting.isThere(turn.clock))
-  if (waiting && !isThere) await waiting.end()
+  const wanted = seat && warmTerms(seat, fixed!)
+  const waiting = wanted && (await seat.pool.borrow(spec.name, wanted, PipeRun))
+  const isFit = waiting && (await waiting.takes(seat.terms, turn.clock))
+  if (waiting && !isFit) await waiting.end()
   const start = () => startRun({ argv: command.argv, cwd, env: command.env, clock: turn.clock })
-  const once = (from: PipeRun | typeof start) => takeTurn(job, from, seat && { ...seat, ...terms })
+  const once = (from: PipeRun | typeof start) => takeTurn(job, from, seat && { ...seat, ...wanted })
   // If a process was gone before it received the whole prompt, it has not acted on it.
-  const done = (isThere && (await once(waiting))) || (await once(start))!
+  const done = (isFit && (await once(waiting))) || (await once(start))!
   return { ...done, settled: await command.settle() }
 }
+
+/** The terms on which the pool gives a process to a turn. */
+const warmTerms = ({ fixed, thread, terms }: Omit<WarmSeat, 'opened'>, enclosure: string): WarmTerms => ({
+  fixed: `${fixed}\n${enclosure}`,
+  thread,
+  first: JSON.stringify(terms),
+})
 
 /** A command that is started before its turn, and the dialect that parses its output until then. */
 type ForeseenJob = Pick<PipeJob, 'spec' | 'argv' | 'env' | 'enclose'> & {
@@ -85,9 +94,9 @@ export async function prepareCommand({ spec, turn, argv, env, enclose, warm, dia
   const { fixed } = command
   try {
     if (fixed === undefined) return
-    await warm.pool.prepare(spec.name, { fixed: `${warm.fixed}\n${fixed}`, thread: warm.thread }, async () => {
+    await warm.pool.prepare(spec.name, warmTerms(warm, fixed), async () => {
       const run = await startRun({ argv: command.argv, cwd, env: command.env, clock })
-      const process = new PipeRun(run, clock)
+      const process = new PipeRun(run, clock, { terms: warm.terms })
       process.waitForFirst(dialect)
       return process
     })
@@ -112,7 +121,7 @@ async function takeTurn(
   let process: PipeRun
   try {
     if (from instanceof PipeRun) (process = from).hearWith(ear)
-    else process = new PipeRun(await from(), turn.clock, ear)
+    else process = new PipeRun(await from(), turn.clock, { ear, terms: seat?.terms })
   } catch (error) {
     return { outcome: { ok: false, failure: startFailure(job, error as NodeJS.ErrnoException) }, left: [] }
   }

@@ -1,5 +1,6 @@
 import type { Exit, Run } from '../../base/process/run.ts'
 import type { Dialect, Step } from '../../core/profile/profile.ts'
+import type { TermsAnswer, TurnTerms } from '../../core/profile/turn-terms.ts'
 import type { WarmProcess } from '../warm-processes.ts'
 import { AnsiStripper } from '../../base/text/ansi.ts'
 import { exitsWithin } from '../../base/process/run.ts'
@@ -35,6 +36,9 @@ const deaf: PipeEar = {
 /** A process that prints more than this before its first turn is stopped, since not all of its output could be stored for the turn. */
 const mostBefore = 256 * 1024
 
+/** How long a CLI may take to change the terms of its process: it may first ask its provider for the new model. */
+const changeMs = 10_000
+
 /** How long a process that is no longer needed has to exit by itself. */
 const leaveMs = 300
 
@@ -53,14 +57,17 @@ export class PipeRun implements WarmProcess {
   #before: { to: 'out' | 'err'; text: string }[] = []
   #held = 0
   #retold: Promise<void> | undefined
-  /** Called with the answer to a knock. */
-  #answered: (() => void) | undefined
+  /** The terms of its last turn, or of the turn that it was started for; left out if it serves only one turn. */
+  #terms: TurnTerms | undefined
+  /** Receives each line of a process that waited and is asked something before its turn. */
+  #asked: ((line: string) => void) | undefined
   /** The dialect that greeted the process ahead of its first turn, and the steps that it read since, which belong to that turn. */
   greeted: { dialect: Dialect; steps: readonly Step[] } | undefined
 
   /** `ear` belongs to the first turn; without it the process waits for that turn. */
-  constructor(run: Run, clock: Clock, ear: PipeEar = deaf) {
+  constructor(run: Run, clock: Clock, { ear = deaf, terms }: { ear?: PipeEar; terms?: TurnTerms | undefined } = {}) {
     this.run = run
+    this.#terms = terms
     this.gone = run.exited
     this.#ear = ear
     this.#clock = clock
@@ -99,25 +106,57 @@ export class PipeRun implements WarmProcess {
     this.greeted = undefined
     this.#wait(async (text) => {
       for (const line of this.lines.push(text)) {
-        if (answersKnock(dialect, line)) this.#answered?.()
-        else if (acts(dialect, line)) this.#stop()
+        this.#asked?.(line)
+        if (acts(dialect, line)) this.#stop()
       }
     })
   }
 
   /**
-   * Whether a process that waited still answers, if its CLI has a request for that. Nothing of the turn was sent to it then, so that another
-   * process can take the turn.
+   * Whether a process that waited can take a turn under these terms: it still answers, if its CLI has a request for that, and it has accepted
+   * what differs from its last turn. Nothing of the turn was sent to it, so that another process can take the turn otherwise.
    */
-  async isThere(clock: Clock): Promise<boolean> {
+  async takes(terms: TurnTerms, clock: Clock): Promise<boolean> {
     const knock = this.dialect?.knock
-    if (!knock) return true
+    if (knock) {
+      const hear = (line: string) => (knock.isAnswer(line) ? 'accepted' : undefined)
+      if (!(await this.#ask(knock.text, hear, clock, knockMs))) return false
+    }
+    return this.#change(terms, clock)
+  }
+
+  async #change(to: TurnTerms, clock: Clock): Promise<boolean> {
+    const from = this.#terms
+    if (!from || areSameTerms(from, to)) return from !== undefined
+    const request = this.dialect?.change?.begin(from, to)
+    if (!request) return false
+    if (request.text !== '' && !(await this.#ask(request.text, request.hear, clock, changeMs))) return false
+    this.#terms = to
+    return true
+  }
+
+  /** Whether the CLI accepts a request, and all that follow from it. An unreadable line is no answer. */
+  async #ask(
+    text: string,
+    hear: (line: string) => TermsAnswer | undefined,
+    clock: Clock,
+    limitMs: number,
+  ): Promise<boolean> {
     const heard = Promise.withResolvers<boolean>()
-    this.#answered = () => heard.resolve(true)
-    this.run.stdin.write(knock.text, (error) => {
-      if (error) heard.resolve(false)
-    })
-    return (await within(clock, Promise.race([heard.promise, this.gone.then(() => false)]), knockMs)) === true
+    const send = (more: string) =>
+      this.run.stdin.write(more, (error) => {
+        if (error) heard.resolve(false)
+      })
+    this.#asked = (line) => {
+      const answer = readable(() => hear(line))
+      if (answer === undefined) return
+      if (typeof answer === 'object') send(answer.send)
+      else heard.resolve(answer === 'accepted')
+    }
+    send(text)
+    const isAccepted = await within(clock, Promise.race([heard.promise, this.gone.then(() => false)]), limitMs)
+    this.#asked = undefined
+    return isAccepted === true
   }
 
   /**
@@ -202,22 +241,18 @@ async function retell(before: readonly { to: 'out' | 'err'; text: string }[], ea
 /** Steps by which a CLI says something about itself, and does nothing. */
 const quiet: ReadonlySet<string> = new Set(['limit', 'thread', 'unask', 'note'])
 
-/** Whether a line answers the knock of a dialect; one that cannot be read does not. */
-function answersKnock({ knock }: Dialect, line: string): boolean {
-  try {
-    return knock?.isAnswer(line) === true
-  } catch {
-    return false
-  }
-}
-
 /** Whether a line between two turns means that the CLI acts on its own. An unreadable line means nothing. */
 const acts = (dialect: Dialect, line: string): boolean => stepsOf(dialect, line).some(({ type }) => !quiet.has(type))
 
-function stepsOf(dialect: Dialect, line: string): Step[] {
+const stepsOf = (dialect: Dialect, line: string): Step[] => readable(() => dialect.line(line)) ?? []
+
+/** The meaning of a line; undefined if it cannot be read. */
+function readable<T>(read: () => T): T | undefined {
   try {
-    return dialect.line(line)
+    return read()
   } catch {
-    return []
+    return undefined
   }
 }
+
+const areSameTerms = (a: TurnTerms, b: TurnTerms) => a.leash === b.leash && a.model === b.model && a.effort === b.effort

@@ -4,6 +4,7 @@ import type { Failure } from '../talk/outcome.ts'
 import type { Question } from '../talk/question.ts'
 import type { Leash } from '../work/agent.ts'
 import type { Effort } from './effort.ts'
+import type { TermsChange, TurnTerms } from './turn-terms.ts'
 import type { Belongings } from './belongings.ts'
 import type { PastSessions } from './past-session.ts'
 import type { Key, Screen } from '../screen/terminal.ts'
@@ -59,10 +60,12 @@ export interface Dialect {
   /** Returns the last steps, including an `end`. */
   end(exit: Ended): Step[]
   /**
-   * Returns the dialect of the next turn in the same process; `resume` is the key of its open thread. Missing if the process ends with
-   * its turn.
+   * Returns the dialect of the next turn in the same process; `resume` is the key of its open thread, and the process has these terms by
+   * then. Missing if the process ends with its turn.
    */
-  next?(resume: string): Dialect
+  next?(resume: string, terms: TurnTerms): Dialect
+  /** Left out if only a new process can have another leash, model or effort. */
+  change?: TermsChange
   /**
    * A request that the CLI answers at once and without acting: a process that waited for this turn answers it before it gets the prompt. Left
    * out if the CLI has no such request.

@@ -12,6 +12,7 @@ import {
   questionTool,
   stopsAtPlan,
 } from './claude-questions.ts'
+import { claudeTerms } from './claude-terms.ts'
 import {
   brokenOff,
   contentText,
@@ -243,6 +244,7 @@ export function claudeDialect(
           // Until Claude Code has named its thread, there is nothing to save.
           stop: () => (thread === undefined ? undefined : interrupt),
           next: () => claudeDialect(signs, known, { asks, plans }),
+          change: claudeTerms,
           knock: {
             text: knock,
             isAnswer: (text: string) => loose(parseLine(text).response).request_id === 'knock',

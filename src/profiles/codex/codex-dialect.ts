@@ -3,12 +3,14 @@ import type { PlanItem } from '../../core/talk/entry.ts'
 import type { Failure, Outcome } from '../../core/talk/outcome.ts'
 import type { CountedThread } from '../shared/counted-thread.ts'
 import type { Loose } from '../shared/jsonl.ts'
+import type { Mode } from './codex-terms.ts'
 import type { Sign } from '../shared/failure-signs.ts'
 import { defined } from '../../base/defined.ts'
 import { failed } from '../../core/talk/outcome.ts'
 import { answersWithPlan, planWords } from '../../core/work/plan-answer.ts'
 import { questionSteps } from './codex-questions.ts'
 import { failureOf, withShortPaths, toolItemOf, limitsOf, spentUntil, tokensOf, usageOf } from './codex-items.ts'
+import { codexTerms } from './codex-terms.ts'
 import { rejections } from './codex-exec-dialect.ts'
 import { threadKey, threadOf } from '../shared/counted-thread.ts'
 import { brokenOff, idOf, listOf, loose, numberOf, rowOf, parseLine, textOf } from '../shared/jsonl.ts'
@@ -17,6 +19,8 @@ import { brokenOff, idOf, listOf, loose, numberOf, rowOf, parseLine, textOf } fr
 const ignoredNotifications = [
   'thread/started',
   'thread/status/changed',
+  'thread/readState/changed',
+  'thread/settings/updated',
   'turn/diff/updated',
   'configWarning',
   'remoteControl/status/changed',
@@ -25,9 +29,6 @@ const ignoredNotifications = [
 
 /** A text for the agent, with its pictures. */
 type Typed = { text: string; pictures: readonly SentPicture[] }
-
-/** The limits of a thread in this turn. */
-export type Mode = { sandbox: string; approvalPolicy: string }
 
 /**
  * An app-server that has had a thread open since an earlier turn: the number of its last request, and the tokens that its threads had
@@ -134,8 +135,7 @@ export function codexDialect(
   /** Opens the thread; a prompt that came before it was open is sent then. */
   const greet = () => {
     isGreeted = true
-    // Only a thread that exists can be in plan mode already, and only an experimental client learns of it.
-    return must('initialize', greeting(plans || thread.id !== ''), () => [
+    return must('initialize', greeting, () => [
       send(line({ method: 'initialized' })),
       send(
         thread.id === ''
@@ -334,10 +334,13 @@ export function codexDialect(
       text: line({ id: 'knock', method: 'termaite/knock', params: {} }),
       isAnswer: (text) => parseLine(text).id === 'knock',
     },
-    next: (resume) =>
+    get change() {
+      return codexTerms(id)
+    },
+    next: (resume, terms) =>
       codexDialect(signs, known, held, {
         thread: threadOf(resume),
-        effort,
+        effort: terms.effort,
         plans,
         server: {
           requests,
@@ -350,10 +353,15 @@ export function codexDialect(
 }
 
 /** The description of its client, which an app-server must receive first. */
-const greeting = (experimentalApi: boolean) => ({
+const greeting = {
   clientInfo: { name: 'termaite', title: 'termaite', version: '1' },
-  capabilities: { experimentalApi, requestAttestation: false, optOutNotificationMethods: ignoredNotifications },
-})
+  capabilities: {
+    // Only an experimental client learns of plan mode, and can change the settings of an open thread.
+    experimentalApi: true,
+    requestAttestation: false,
+    optOutNotificationMethods: ignoredNotifications,
+  },
+}
 
 const input = (text: string, pictures: readonly SentPicture[]) => [
   { type: 'text', text, text_elements: [] },

@@ -2,22 +2,15 @@ import type { Dialog, ScreenFacts, Journal } from '../../core/profile/profile.ts
 import type { Screen } from '../../core/screen/terminal.ts'
 import type { Shown } from '../../core/talk/question.ts'
 import type { Leash } from '../../core/work/agent.ts'
-import type { Mode } from './codex-dialect.ts'
+import type { Mode } from './codex-terms.ts'
 import type { Loose } from '../shared/jsonl.ts'
 import { defined } from '../../base/defined.ts'
 import { beforeCursor, dialogOf, menuOf, paragraphAbove, trimmedScreen } from '../shared/screen-parts.ts'
+import { modes } from './codex-terms.ts'
 import { threadOf } from '../shared/counted-thread.ts'
 import { commandLine, option } from '../shared/command-words.ts'
 import { join } from 'node:path'
 import { usageOfRequests, contentText, listOf, loose, numberOf, textOf } from '../shared/jsonl.ts'
-
-/** The sandbox of each leash, and whether Codex asks to leave it. */
-export const modes: Record<Leash, Mode> = {
-  read: { sandbox: 'read-only', approvalPolicy: 'never' },
-  ask: { sandbox: 'read-only', approvalPolicy: 'on-request' },
-  edit: { sandbox: 'workspace-write', approvalPolicy: 'on-request' },
-  all: { sandbox: 'danger-full-access', approvalPolicy: 'never' },
-}
 
 export const flags = ({ sandbox, approvalPolicy }: Mode) =>
   `-c sandbox_mode=${sandbox} -c approval_policy=${approvalPolicy}`

@@ -4,6 +4,7 @@ import type { Loose } from '../shared/jsonl.ts'
 import type { Sign } from '../shared/failure-signs.ts'
 import { extensionSteps } from './pi-questions.ts'
 import { PiEvents } from './pi-events.ts'
+import { piTerms } from './pi-terms.ts'
 import { idOf, loose, numberOf, parseLine, textOf } from '../shared/jsonl.ts'
 
 /**
@@ -75,6 +76,7 @@ export function piDialect(signs: readonly Sign[], known: (ended: Ended) => Failu
     stop: () => (thread === undefined ? undefined : line({ type: 'clear_queue' }) + line({ type: 'abort' })),
     end: (ended) => events.end(ended),
     next: () => piDialect(signs, known),
+    change: piTerms,
     knock: {
       text: line({ id: 'knock', type: 'get_state' }),
       isAnswer: (text) => parseLine(text).id === 'knock',

@@ -4,6 +4,7 @@ import type { Sign } from '../shared/failure-signs.ts'
 import { join } from 'node:path'
 import { piDialect, piOneWayDialect } from './pi-dialect.ts'
 import { piPast } from './pi-past.ts'
+import { thinkingLevel } from './pi-terms.ts'
 import { failureBySigns, providerSignsAfter } from '../shared/failure-signs.ts'
 import { commandLine, hasFlag, option } from '../shared/command-words.ts'
 import { providerKeys } from '../../core/profile/key-variables.ts'
@@ -52,7 +53,7 @@ export const pi: Profile = {
   models: { names: [], list: 'pi --list-models' },
   effort: {
     levels: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],
-    words: (level) => `--thinking ${level === 'none' ? 'off' : level}`,
+    words: (level) => `--thinking ${thinkingLevel(level)}`,
   },
   reportsCost: true,
   resumes: true,
