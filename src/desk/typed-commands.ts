@@ -47,9 +47,10 @@ export class TypedCommands {
     else this.#parts.send(prompt)
   }
 
-  /** Resolves when the commands that were typed until now are done. */
-  async done(): Promise<void> {
-    await Promise.all(this.#atWork)
+  /** Does something once the commands that were typed until now are done: at once if there are none, so that no frame is without it. */
+  next(work: () => void): void {
+    if (this.#atWork.size === 0) return work()
+    void Promise.all(this.#atWork).then(work)
   }
 
   /** Cancels the newest command. A prompt that waits for it goes back into the input, because the person wants to think again. */

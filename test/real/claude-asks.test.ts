@@ -12,7 +12,7 @@ realAsks('claude', {
     { tool: 'Edit', input: { file_path: 'a.txt', old_string: 'hi', new_string: 'ho' } },
   ],
   shows: [{ type: 'diff', path: 'a.txt', before: 'hi', after: 'ho' }],
-  changes: [{ path: 'a.txt', before: 'hi\nthere\n', after: 'ho\nthere\n' }],
+  changes: [{ path: 'a.txt', before: 'hi\nthere\n', after: 'ho\nthere\n', starts: [[1, 1]] }],
   denial: 'Bash: touch other.txt',
   spent: { trouble: 'credit', kind: 'quota' },
 })

@@ -15,8 +15,8 @@ realAsks('codex', {
     input: { cmd, sandbox_permissions: 'require_escalated', justification: 'as it was told', prefix_rule: ['touch'] },
   }),
   edit: [exec(patch)],
-  shows: [{ type: 'diff', path: 'a.txt', before: 'hi\nthere\n', after: 'ho\nthere\n' }],
-  changes: [{ path: 'a.txt', before: 'hi\nthere\n', after: 'ho\nthere\n' }],
+  shows: [{ type: 'diff', path: 'a.txt', before: 'hi\nthere\n', after: 'ho\nthere\n', starts: [[1, 1]] }],
+  changes: [{ path: 'a.txt', before: 'hi\nthere\n', after: 'ho\nthere\n', starts: [[1, 1]] }],
   denial: 'shell: touch other.txt',
   spent: { trouble: 'quota', kind: 'quota' },
 })

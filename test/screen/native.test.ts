@@ -51,7 +51,7 @@ test(
     t.after(() => server.close())
     const agent = { name: 'native', kind: 'native', model: 'anthropic/claude-sonnet-4-5', baseURL: `${server.url}/v1` }
     const other = { name: 'other', command: 'echo other', contextWindowTokens: 200_000 }
-    machine.settings({ metaInstruction: false, agents: [other, { ...agent, contextWindowTokens: 200_000 }] })
+    machine.settings({ metaInstruction: false, agents: [{ ...agent, contextWindowTokens: 200_000 }, other] })
     const window = new ProgramWindow(machine, { env: { ANTHROPIC_API_KEY: 'made-up' }, args: ['/plan paint it'] })
     t.after(() => window.end())
     await window.shows(/Build this plan\?[^]*drop it[^]*Enter answers/)
