@@ -47,7 +47,7 @@ export class TypedCommands {
     else this.#parts.send(prompt)
   }
 
-  /** Does something once the commands that were typed until now are done: at once if there are none, so that no frame is without it. */
+  /** Does something once the commands that were typed until now are done. Without such a command it is done at once, in the same frame. */
   next(work: () => void): void {
     if (this.#atWork.size === 0) return work()
     void Promise.all(this.#atWork).then(work)
