@@ -60,6 +60,7 @@ function take(prompt: string, turn: Telling): void {
     spawn('sleep', [seconds], { stdio: 'ignore', detached: prompt.includes('daemon') }).unref()
     turn.called('left')
   }
+  if (prompt.includes('a hook leaves')) spawn('sleep', ['95'], { stdio: 'ignore' }).unref()
   const say = () => {
     turn.say(`pid ${process.pid} prompt ${prompts} ${Object.values(now).join(' ')}${heard.join('')}`)
     if (prompt.includes('it babbles')) console.log('no message of the protocol')

@@ -74,6 +74,17 @@ for (const protocol of protocols) {
     assert.deepEqual([left, pidOf(await chat.take('Go on.')) === one], [[], false])
   })
 
+  test(
+    `${protocol}: a child that is started without a call is stopped too, if the process had taken a turn`,
+    limit,
+    async () => {
+      await using chat = keptChat(protocol)
+      const one = pidOf(await chat.take('Begin.'))
+      const two = pidOf(await chat.take('Now a hook leaves a child.'))
+      assert.deepEqual([two === one, await chat.running()], [true, []])
+    },
+  )
+
   test(`${protocol}: a daemon that a turn leaves is named at the end of that turn`, linux, async () => {
     await leftProcesses()
     await using chat = keptChat(protocol)

@@ -43,6 +43,7 @@ export class AcpProcess implements WarmProcess {
   #session: Session | undefined
   #terms: SessionTerms | undefined
   #processes: TurnProcesses | undefined
+  #hasServed = false
   /** The tokens of all turns so far, for an agent that reports only the sum. */
   #counted = { input: 0, output: 0, cached: 0 }
   #turn: ServedTurn | undefined
@@ -72,7 +73,8 @@ export class AcpProcess implements WarmProcess {
   /** Begins to serve a turn. `mayStay`: the process may serve another turn after this one. */
   serve(turn: ServedTurn, mayStay: boolean): void {
     this.#turn = turn
-    this.#processes = mayStay ? new TurnProcesses(this.#run, this.#clock) : undefined
+    this.#processes = mayStay ? new TurnProcesses(this.#run, this.#clock, this.#hasServed) : undefined
+    this.#hasServed = true
   }
 
   /** Called with each event of the turn. */

@@ -48,6 +48,8 @@ export class PipeRun implements WarmProcess {
   readonly gone: Promise<Exit>
   /** The dialect of the last turn, which parses the CLI's output until the next turn. */
   dialect: Dialect | undefined
+  /** Whether it has taken a turn. */
+  hasServed = false
   /** Output that is not a whole line yet: a line may begin in one turn and end after it. */
   readonly lines = new Lines()
   #ear: PipeEar
@@ -102,6 +104,7 @@ export class PipeRun implements WarmProcess {
    * them.
    */
   rest(dialect: Dialect): void {
+    this.hasServed = true
     this.dialect = dialect
     this.greeted = undefined
     this.#wait(async (text) => {

@@ -61,7 +61,7 @@ export class TurnEar implements PipeEar {
     this.#speech = speech
     this.#stop = stop
     const { clock, stays: mayStay } = this.#parts
-    if (mayStay) this.#own = new TurnProcesses(process.run, clock)
+    if (mayStay) this.#own = new TurnProcesses(process.run, clock, process.hasServed)
     const { text, stays } = speech.open(prompt)
     const { stdin } = process.run
     const sent = new Promise<boolean>((resolve) => {
