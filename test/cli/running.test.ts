@@ -18,7 +18,15 @@ const golden = goldenOf(import.meta.filename)
 
 const options = { timeout: 60_000 }
 
-type Row = { process: string; pid: number; since: number; project?: string; about?: string; url?: string }
+type Row = {
+  process: string
+  pid: number
+  since: number
+  project?: string
+  about?: string
+  url?: string
+  sessions?: string[]
+}
 
 /** The only terminal that the hub lists, and its first picture with an answer of the agent. */
 async function seenAtHub(t: TestContext, hub: string, keyFile: string): Promise<{ row: TerminalRow; picture: string }> {
@@ -56,17 +64,18 @@ test(
       const all = JSON.parse((await machine.run(['ps', '--json'])).out) as Row[]
       return all
         .filter(({ process }) => process !== undefined)
-        .map(({ since: _, pid, ...row }) => ({ ...row, pid: pid > 0 }))
+        .map(({ since: _, pid, sessions, ...row }) => ({ ...row, pid: pid > 0, open: sessions?.length ?? 0 }))
     }
-    await until(async () => (await rows()).length === 3)
-    const here = { project: machine.project, pid: true }
+    // The chat names the session on its screen once it has opened it.
+    await until(async () => (await rows()).filter(({ process, open }) => process !== 'chat' || open > 0).length === 3)
+    const here = { project: machine.project, pid: true, open: 0 }
     const terminal = { id: session().terminal as string, agent: 'fake', root: machine.project }
     assert.deepEqual(
       (await rows()).toSorted((a, b) => a.process.localeCompare(b.process)),
       [
         { process: 'agent', about: session().hubId as string, terminal, ...here },
-        { process: 'chat', ...here },
-        { process: 'hub', url: env.TERMAITE_HUB, pid: true },
+        { process: 'chat', ...here, open: 1 },
+        { process: 'hub', url: env.TERMAITE_HUB, pid: true, open: 0 },
       ],
     )
     const { out } = await machine.run(['ps'])
@@ -84,7 +93,7 @@ test(
     await once(agent.child, 'exit')
     window.type('/exit\r')
     await window.exited
-    assert.deepEqual(await rows(), [{ process: 'hub', url: env.TERMAITE_HUB, pid: true }])
+    assert.deepEqual(await rows(), [{ process: 'hub', url: env.TERMAITE_HUB, pid: true, open: 0 }])
     const run = join(machine.home, 'run')
     assert.deepEqual(
       (existsSync(run) ? readdirSync(run) : []).filter((name) => name.endsWith('.json')).length,
