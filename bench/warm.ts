@@ -47,7 +47,7 @@ export async function warm(): Promise<Row[]> {
   const words = (ms: number) => `${ms.toFixed(0)} ms`
   for (const cli of wanted) {
     if (!installed(cli)) {
-      console.log(`${cli} is not installed among the pinned CLIs (test/real/clis), and is left out`)
+      console.log(`${cli} is not installed among the pinned CLIs, and is left out`)
       continue
     }
     const [load] = loadavg()
@@ -89,17 +89,16 @@ async function sideBySide(cli: string): Promise<Measured> {
   const tmux = new TmuxClient(`termaite-warm-${randomName()}`, place)
   try {
     fillProject(place)
-    const facts = profileNamed(cli)!.screen!
-    const own = facts.command({ leash: 'ask' })
-    const asking = await tmux.open(own, place)
-    await ready(tmux, asking, facts)
+    const own = ownScreen(cli)
+    const asking = await tmux.open(own.command, place)
+    await ready(tmux, asking, own)
     await tmux.command(`kill-pane -t ${asking}`)
     // Now that it has nothing left to ask, its start can be measured.
     const began = performance.now()
-    const itself: Seat = { pane: await tmux.open(own, place), isOver: () => true, times: [] }
-    await tmux.shows(itself.pane, 'the start', (rows) => stateOf(facts, rows) === 'idle')
+    const itself: Seat = { pane: await tmux.open(own.command, place), isOver: () => true, times: [] }
+    await tmux.shows(itself.pane, 'the start', (rows) => own.state(rows) === 'idle')
     const startMs = performance.now() - began
-    await ready(tmux, itself.pane, facts)
+    await ready(tmux, itself.pane, own)
     setUp(cli, place)
     const marks = process.env.TERMAITE_MARKS === undefined ? {} : { TERMAITE_MARKS: process.env.TERMAITE_MARKS }
     const pane = await tmux.open(start.map((word) => `'${word}'`).join(' '), {
@@ -149,21 +148,33 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 const screenOf = (rows: string[]) => ({ rows, cols: 120, cursor: { row: 0, col: 0 } })
 
-/** The state that the marks of a screen show. */
-function stateOf({ reader }: ScreenFacts, rows: string[]): string | undefined {
-  const { state, by } = read({ screen: screenOf(rows), children: 1, quietMs: 0 }, reader)
-  return by === 'pattern' ? state : undefined
+/** How a CLI is started in its own screen, and what the rows of the screen show. */
+type OwnScreen = Pick<ScreenFacts, 'dialog'> & { command: string; state(rows: string[]): string | undefined }
+
+function ownScreen(cli: string): OwnScreen {
+  const facts = profileNamed(cli)!.screen
+  // pi has no facts: it asks nothing, and its last row names the window as soon as it can be typed to.
+  if (!facts)
+    return { command: cli, state: (rows) => (rows.some((row) => /k \(auto\)/.test(row)) ? 'idle' : undefined) }
+  return {
+    command: facts.command({ leash: 'ask' }),
+    state(rows) {
+      const { state, by } = read({ screen: screenOf(rows), children: 1, quietMs: 0 }, facts.reader)
+      return by === 'pattern' ? state : undefined
+    },
+    ...(facts.dialog && { dialog: facts.dialog }),
+  }
 }
 
 /** Waits for a CLI in its own screen, and says yes to what it asks at its first start. */
-async function ready(tmux: TmuxClient, pane: string, facts: ScreenFacts): Promise<void> {
+async function ready(tmux: TmuxClient, pane: string, own: OwnScreen): Promise<void> {
   for (let calm = 0; calm < 4;) {
-    const seen = await tmux.shows(pane, 'the start', (rows) => ['idle', 'asking'].includes(stateOf(facts, rows) ?? ''))
+    const seen = await tmux.shows(pane, 'the start', (rows) => ['idle', 'asking'].includes(own.state(rows) ?? ''))
     await pause(1_000)
     const rows = await tmux.screen(pane)
     // A screen that is still being drawn is looked at again.
     if (rows.join('\n') !== seen.join('\n')) continue
-    const asked = stateOf(facts, rows) === 'asking' ? facts.dialog?.(screenOf(rows)) : undefined
+    const asked = own.state(rows) === 'asking' ? own.dialog?.(screenOf(rows)) : undefined
     calm = asked ? 0 : calm + 1
     if (!asked) continue
     const option = asked.question.options.find(({ label }) => /^(?:Yes|Trust|Allow)/.test(label))
