@@ -213,7 +213,7 @@ export class ProjectDesk implements ChatDesk {
   runShell(command: string): void {
     if (command.trim() === '') return this.#say('Type a command after the !, for example: !git status', 'error')
     // The command shows its own result.
-    this.#typed.next(() => void this.#turns.runCommand(withoutPictureLinks(command).trim()))
+    this.#typed.next(() => this.#turns.runCommand(withoutPictureLinks(command).trim()))
   }
 
   takeBack(): string | undefined {

@@ -48,9 +48,9 @@ export class TypedCommands {
   }
 
   /** Does something once the commands that were typed until now are done. Without such a command it is done at once, in the same frame. */
-  next(work: () => void): void {
-    if (this.#atWork.size === 0) return work()
-    void Promise.all(this.#atWork).then(work)
+  next(work: () => Promise<unknown>): void {
+    if (this.#atWork.size === 0) void work()
+    else void Promise.all(this.#atWork).then(work)
   }
 
   /** Cancels the newest command. A prompt that waits for it goes back into the input, because the person wants to think again. */
