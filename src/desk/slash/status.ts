@@ -18,7 +18,7 @@ export function statusCommand(controls: DeskControls): Command {
         import('../../border/running-processes.ts'),
       ])
       const missing = await (await machineWall(io.env, place.cwd)).none()
-      const model = settings.agents.find(({ name }) => name === next)?.model
+      const agent = settings.agents.find(({ name }) => name === next)
       const cost = tokens.cost === undefined ? '' : `, $${tokens.cost.toFixed(2)}`
       const rows = [
         ['Project', place.root],
@@ -26,7 +26,8 @@ export function statusCommand(controls: DeskControls): Command {
         ['Mode', mode],
         ['Leash', ownFlags ? `${leash}, but ${next ?? 'a command of your own'} keeps to its own flags` : leash],
         ['Next agent', next ?? `chosen by ${strategy}`],
-        ['Model', model ?? 'the agent’s own choice'],
+        ['Model', agent?.model ?? 'the agent’s own choice'],
+        ['Effort', agent?.effort ?? 'the agent’s own choice'],
         ['Agents', list(agents.map((agent) => `${agent.name} (${stateWords(agent)})`))],
         ['Used', `${groupDigits(tokens.used)} tokens${cost}`],
         ['Sandbox', missing === undefined ? 'works on this machine' : `none: ${missing}`],
