@@ -88,8 +88,8 @@ for (const [name, { missing, installed, shown }] of Object.entries(servers))
         "Made 1 edit in src/a.ts.\n\nTypeScript reports 1 error in src/a.ts after this edit:\n- line 1, column 46: The left-hand side of an arithmetic operation must be of type 'any', 'number', 'bigint' or an enum type. (2362)\nThis edit also causes 1 error in src/b.ts:\n- src/b.ts: line 2, column 36: Argument of type 'number' is not assignable to parameter of type 'string'. (2345)",
       ],
     )
-    await window.shows(/✓ file_editor src\/b\.ts · \+1 −1 · 1 error · /)
-    await window.shows(/✓ file_editor src\/a\.ts · \+1 −1 · 2 errors · /)
+    await window.shows(/✓ edits src\/b\.ts · \+1 −1 · 1 error · /)
+    await window.shows(/✓ edits src\/a\.ts · \+1 −1 · 2 errors · /)
     window.type(`/context${keys.enter}`)
     await window.shows(shown)
   })
